@@ -5,7 +5,7 @@ PYTHON ?= python3
 PROFILE ?=
 ARGS ?=
 RUN := .venv/bin/python
-# all but spark, which has no wheel: `make spark` brings it
+# all but spark, which has no wheel, and peers, which hold others back: `make spark` and `make peers` bring them
 EXTRAS := book duckdb parquet preflib scale test
 # one BLAS thread: the parallelism is in chapters, cells and tests
 OPENBLAS_NUM_THREADS ?= 1
@@ -21,7 +21,7 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify site-check test quick spark faults lint bench mutants lowest lock clean help
+.PHONY: book status run verify site-check test quick spark faults lint bench peers mutants lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -59,6 +59,16 @@ faults: .venv/.ready  ## real builds with a full disk, no home, a kill …: one 
 
 bench: .venv/.ready  ## every benchmark in benchmarks/
 	@for script in $(filter-out benchmarks/shared.py,$(wildcard benchmarks/*.py)); do echo "== $$script"; $(RUN) "$$script" $(ARGS) || exit 1; done
+
+peers: _build/peers/.ready  ## other packages at the arena's questions, beside ours, into data/peers.csv (half an hour)
+	@NUMBA_CACHE_DIR=_build/peers/numba _build/peers/bin/python benchmarks/peers.py --share 1 --jobs 2 --first --write $(ARGS)
+
+# their versions, and ours of what they do not hold back
+_build/peers/.ready: .venv/.ready pyproject.toml
+	@$(RUN) -m venv --clear _build/peers
+	@.venv/bin/uv pip install -q --python _build/peers/bin/python --require-hashes --only-binary :all: -r requirements.lock
+	@.venv/bin/uv pip install -q --python _build/peers/bin/python --no-build-isolation --editable ".[peers]"
+	@touch $@
 
 mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.noise, or privacy for all; ARGS="-n 32 --seed 1")
 	@$(RUN) tests/mutants.py $(or $(MODULE),privacy) $(ARGS)

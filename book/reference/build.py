@@ -1,4 +1,4 @@
-"""Write a page for every module of the library; list them in the contents.
+"""Write a page for every module of the library, list them in the contents; and the README's table of methods.
 
     python book/reference/build.py
 
@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import dprank
+from dprank.plan.tags import chooser
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "book" / "reference"
@@ -61,6 +62,11 @@ def contents(toc: str) -> str:
     return re.sub(r"(      - file: book/api\n)(?:        sections:\n(?: {10}.*\n)*)?", rf"\1{listed}", toc)
 
 
+def readme(text: str) -> str:
+    """The README with the table of methods, as the mechanisms' tags say it, between its marks."""
+    return re.sub(r"(<!-- methods -->\n).*?(<!-- /methods -->)", rf"\1\n{chooser()}\n\2", text, flags=re.DOTALL)
+
+
 def main() -> None:
     """Write them, and take away what is no module any more."""
     for path in FOLDER.glob("*.*.md"):
@@ -70,6 +76,8 @@ def main() -> None:
         (FOLDER / name).write_text(text, encoding="utf-8")
     toc = ROOT / "_toc.yml"
     toc.write_text(contents(toc.read_text(encoding="utf-8")), encoding="utf-8")
+    page_of_all = ROOT / "README.md"
+    page_of_all.write_text(readme(page_of_all.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -150,11 +150,30 @@ def _sampled(number: int) -> None:
 
 
 @app.command()
-def arena() -> None:
-    """Run what the arena's table, data/arena.parquet, lacks: of every mechanism that a plan may choose."""
+def arena(
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Heats run at once; one a processor.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A question, or a kind of people; repeatable.")
+    ] = None,
+) -> None:
+    """Run what the arena's table, data/arena.parquet, lacks, to the same bits whatever the number of jobs."""
     from companion.chapters.which_method import table
+    from companion.press import UsageError
 
-    _say(f"{table.update(_root(), _say)} cells were run")
+    known = {heat[name] for heat in table.heats() for name in ("question", "data")}
+    if unknown := set(only or ()) - known:
+        raise UsageError(f"--only {min(unknown)}: there are {', '.join(sorted(known))}")
+    _say(f"{table.update(_root(), _say, jobs or -1, only or None)} cells were run")
+
+
+@app.command()
+def fairness(
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Heats run at once; one a processor.")] = None,
+) -> None:
+    """Compute what data/fairness.parquet lacks: what every mechanism of the arena really loses."""
+    from companion.chapters.which_method import losses
+
+    _say(f"{losses.update(_root(), _say, jobs or -1)} losses were computed")
 
 
 @app.command()

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dprank.models.bradley_terry import sample_voters as sample_voters
     from dprank.models.likelihood import mle as mle
     from dprank.models.mallows import Mallows as Mallows
+    from dprank.pairwise.local_comparisons import LocalComparisons as LocalComparisons
     from dprank.pairwise.noisy_counts import NoisyCounts as NoisyCounts
     from dprank.pairwise.perturbed_mle import PerturbedMLE as PerturbedMLE
     from dprank.plan.planner import Choice as Choice
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from dprank.release import Report as Report
     from dprank.release import Selection as Selection
     from dprank.topk.joint import JointExponential as JointExponential
+    from dprank.topk.local import LocalTopK as LocalTopK
     from dprank.topk.oneshot import Oneshot as Oneshot
     from dprank.topk.peeling import Peeling as Peeling
     from dprank.topk.private_spectral import PrivateRankCentrality as PrivateRankCentrality
@@ -95,10 +97,12 @@ _HOMES = {
     "JointExponential": "topk.joint",
     "LaplaceUnif": "uniformity.laplace",
     "LocalBorda": "aggregation.local_borda",
+    "LocalComparisons": "pairwise.local_comparisons",
     "LocalKwikSort": "aggregation.local_kwiksort",
     "LocalMatrix": "aggregation.local_reports",
     "LocalOneBit": "uniformity.local",
     "LocalPairs": "uniformity.local",
+    "LocalTopK": "topk.local",
     "LocalTwoStage": "uniformity.local_two_stage",
     "Mallows": "models.mallows",
     "MallowsApproximate": "uniformity.mallows_approximate",

@@ -46,10 +46,11 @@ KEYS = {
     "software",
     "declaration",
 }
-Question = Literal["ranking", "consensus", "topk", "agreement"]
+Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 ASKED = {
     "ranking": "In which order do people put these items, by their answers two at a time?",
     "consensus": "Which order do all ballots together make?",
+    "winner": "Which item do all ballots together put first?",
     "topk": "Which items are the most frequent?",
     "agreement": "Do the ballots agree on anything?",
 }
@@ -74,6 +75,8 @@ RIGHT = (
     "With {:.0%} probability these are the right {}, "
     "if the last of the right ones is ahead of the next by {:g} or more."
 )
+WON = "With {:.0%} probability this is the right winner, if its {} is ahead of the next by {:g} or more."
+WON_BY = {"maximin": "worst margin, in voters,", "borda": "number of net wins"}
 TUNED = "nothing"
 GRAPH = "who compared what, and whether anybody left out what they were asked: a plan said so beforehand"
 SOFTWARE = ("dprank", "numpy", "opendp", "scipy")
@@ -136,7 +139,10 @@ def right(release: Release) -> dict[str, float] | None:
     mechanism: Any = release.mechanism
     if not isinstance(release, Selection) or not hasattr(mechanism, "gap_needed"):
         return None
-    return {"chance": LEVEL, "gap": mechanism.gap_needed(LEVEL)}
+    try:
+        return {"chance": LEVEL, "gap": mechanism.gap_needed(LEVEL)}
+    except ValueError:  # of lists that are drawn at once nobody knows the worst data
+        return None
 
 
 def shown_frame(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> Any:
@@ -167,7 +173,9 @@ def told(release: Release, found: list[dict[str, Any]], top: int | None = None) 
             maybe = ", ".join(item for item, lowest, highest in places if lowest <= top < highest) or "no other"
             said.append(f"Among the best {top}{', with sampling' if one['sampling'] else ''}: {sure}; maybe: {maybe}.")
     if needed := right(release):
-        said.append(RIGHT.format(needed["chance"], f"{len(release.items)}", needed["gap"]))
+        rule = WON_BY.get(str(getattr(release.mechanism, "rule", "")))
+        chosen = RIGHT.format(needed["chance"], f"{len(release.items)}", needed["gap"])
+        said.append(WON.format(needed["chance"], rule, needed["gap"]) if rule else chosen)
     return said
 
 
@@ -249,7 +257,7 @@ def publish(
     ----------
     release : Release
         Drawn by `dprank.SECURE`, or else marked as not for publication.
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
     declaration : Declaration, optional
         Of the columns and rules; its hash is written, and the rules.
     sampling, persons : optional
@@ -392,7 +400,7 @@ def read_publication(text: str) -> Release:
     if missing := [line for line in _unprotected(release, unit) if line not in said]:
         raise ValueError(f"no publication: not protected does not say: {missing[0]}")
     _require_rules(file["rules"], _bounding(release, unit))
-    kind = {"ranking": Ranking, "consensus": Ranking, "topk": Selection, "agreement": Decision}[file["question"]]
+    kind = {"topk": Selection, "winner": Selection, "agreement": Decision}.get(file["question"], Ranking)
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
     return release

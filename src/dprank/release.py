@@ -533,8 +533,10 @@ class Selection(Release):
             raise ValueError("items are not among those that are declared")
         if not getattr(mechanism, "ordered", True) and not _is_ascending(chosen):
             raise ValueError("items are not in ascending order, and no other is released")
-        if self.values is not None and (self.values.dtype.kind == "f") == self.publishable:
-            raise ValueError(f"values of source {self.source!r} are {'integers' if self.publishable else 'floats'}")
+        # what voters' reports say of values is computed, whatever drew them
+        whole = self.publishable and mechanism.guarantee.model == "central"
+        if self.values is not None and (self.values.dtype.kind == "f") == whole:
+            raise ValueError(f"values of source {self.source!r} are {'integers' if whole else 'floats'}")
         if self.values is not None and not np.isfinite(self.values).all():
             raise ValueError("values are not finite")
 

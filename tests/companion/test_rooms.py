@@ -26,6 +26,10 @@ ACROSS = {
     ("private_uniformity", "testing_uniformity"),
     ("real_surveys", "edge_privacy"),
     ("real_surveys", "ranking_universities"),
+    ("better_than_printed", "private_aggregation"),
+    ("better_than_printed", "private_uniformity"),
+    ("better_than_printed", "which_method"),
+    ("what_epsilon_buys", "which_method"),
 }
 
 

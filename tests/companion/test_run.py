@@ -185,6 +185,15 @@ HOSTILE = [
     ("14-release-your-own", "most_items", "5", "most_items = 5; allowed: an integer, 2 .. 4"),
     ("14-release-your-own", "coverage_release", "60", "'coverage_release' is no parameter; allowed: coverage_releases"),
     ("14-release-your-own", "releases", "inf", "releases = 'inf'; allowed: an integer, 100 .. "),
+    ("15-choose-a-method", "people_items", "1", "people_items = 1; allowed: an integer, 2 .. 200"),
+    ("15-choose-a-method", "people_epsilons", "[1]", "people_epsilons = [1]; allowed: a list of 2 or more "),
+    ("15-choose-a-method", "advice_cells", "many", "advice_cells = 'many'; allowed: an integer, 1 .. "),
+    ("16-what-epsilon-buys", "items", "7", "items = 7; allowed: an integer, 3 .. 6"),
+    ("16-what-epsilon-buys", "people", "nan", "people = 'nan'; allowed: an integer, 10 .. "),
+    ("16-what-epsilon-buys", "epsilon", "-1", "epsilon = -1; allowed: a number, 0.05 .. 3"),
+    ("17-better-than-printed", "repetitions", "99", "repetitions = 99; allowed: an integer, 100 .. "),
+    ("17-better-than-printed", "repetitions", "1e9", "repetitions = "),
+    ("17-better-than-printed", "releases", "100", "'releases' is no parameter; allowed: repetitions"),
 ]
 
 

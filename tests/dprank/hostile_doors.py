@@ -234,6 +234,9 @@ def mechanisms():
         "Peeling": dprank.Peeling.calibrated(epsilon=1.0, k=2, items=[*"abc"]),
         "JointExponential": dprank.JointExponential.calibrated(epsilon=1.0, k=2, items=[*"abc"]),
         "JointExponential of lists": dprank.JointExponential.calibrated(epsilon=1.0, k=2, n_items=3, ordered=True),
+        "LocalComparisons": dprank.LocalComparisons.calibrated(**three, per_person=3),
+        "LocalTopK": dprank.LocalTopK.calibrated(epsilon=1.0, k=2, items=[*"abc"], per_person=2),
+        "LocalTopK of codes": dprank.LocalTopK.calibrated(epsilon=1.0, k=2, n_items=3, per_person=2),
         "PrivateRankCentrality": dprank.PrivateRankCentrality.calibrated(**three, k=1, samples=1),
         "NoisyCounts of ballots": dprank.NoisyCounts.calibrated(**three, per_person=3, design="once", max_weight=2),
         "PrivateBorda": dprank.PrivateBorda.calibrated(**three),
@@ -280,6 +283,8 @@ def doors():
     half = np.full((3, 3), 0.5)
     poll = dprank.LocalMatrix.calibrated(epsilon=1.0, n_items=3)
     pairs, bit = (kind.calibrated(epsilon=1.0, n_items=4) for kind in (dprank.LocalPairs, dprank.LocalOneBit))
+    asked, own = (mechanisms()[name] for name in ("LocalComparisons", "LocalTopK"))
+    coded = mechanisms()["LocalTopK of codes"]
     stages = dprank.LocalTwoStage.calibrated(epsilon=1.0, n_items=4)
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
     scored = noisy.release(answers, rng(0))
@@ -418,6 +423,15 @@ def doors():
         "LocalMatrix.report*": lambda x: poll.report(x, rng(0)),
         "LocalMatrix.aggregate.reports*": lambda x: poll.aggregate(x, rng(0), items="abc"),
         "LocalMatrix.aggregate.items": lambda x: poll.aggregate([[0, 1]] * 3, rng(0), items=x),
+        "LocalComparisons.report*": lambda x: asked.report(x, rng(0)),
+        "LocalComparisons.aggregate.reports*": lambda x: asked.aggregate(x, [[0, 1], [1, 2]], rng(0), items="abc"),
+        "LocalComparisons.aggregate.pairs": lambda x: asked.aggregate([[1]] * 3, x, rng(0), items="abc"),
+        "LocalComparisons.aggregate.items": lambda x: asked.aggregate([[1]] * 3, [[0, 1]], rng(0), items=x),
+        "LocalTopK.report*": lambda x: own.report(x, rng(0)),
+        "LocalTopK.report* of codes": lambda x: coded.report(x, rng(0)),
+        "LocalTopK.aggregate.reports*": lambda x: own.aggregate(x, rng(0)),
+        "LocalTopK.deviation.count": lambda x: own.deviation(x, 9),
+        "LocalTopK.deviation.persons": lambda x: own.deviation(0, x),
         "LocalPairs.report*": lambda x: pairs.report(x, [(0, 1), (2, 3)], rng(0)),
         "LocalPairs.report.pairs": lambda x: pairs.report([0, 1, 2, 3], x, rng(0)),
         "LocalPairs.decide*": pairs.decide,
@@ -446,6 +460,9 @@ def doors():
         "plan.protect": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, protect=x),
         "plan.trust": lambda x: dprank.plan("agreement", items=3, persons=50, epsilon=1.0, trust=x),
         "plan.size": lambda x: dprank.plan("agreement", items=3, persons=50, epsilon=1.0, size=x),
+        "plan.camps": lambda x: dprank.plan("consensus", items=3, persons=50, epsilon=1.0, camps=x),
+        "plan.named": lambda x: dprank.plan("winner", items=3, persons=50, epsilon=1.0, named=x),
+        "plan.design": lambda x: dprank.plan("ranking", items=3, persons=50, epsilon=1.0, design=x),
         "plan.share": lambda x: dprank.plan("topk", items=9, persons=50, epsilon=1.0, k=2, share=x),
         "plan.values": lambda x: dprank.plan("topk", items=9, persons=50, epsilon=1.0, k=2, values=x),
         "audit.mechanism": lambda x: dprank.audit(x, [(answers, answers)], **quiet),

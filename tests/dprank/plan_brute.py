@@ -24,7 +24,15 @@ def scores_of(orders):
     return -np.argsort(orders, axis=1).astype(float)
 
 
-def answers(m, gap, people, count, score, releases, rng):
+def matched(m, number, people, rng):
+    """Pairs, by their number, that people answer who are never asked about an item twice."""
+    pair = np.zeros((m, m), int)
+    pair[np.triu_indices(m, 1)] = np.arange(math.comb(m, 2))
+    items = rng.permuted(np.tile(np.arange(m), (people, 1)), axis=1)[:, : 2 * number]
+    return (pair + pair.T)[items[:, ::2], items[:, 1::2]].ravel()
+
+
+def answers(m, gap, people, count, score, releases, rng, matching=False):
     """Scores of polls in which every person answers so many different pairs; and the pairs played and won."""
     pairs = math.comb(m, 2)
     first, second = np.triu_indices(m, 1)
@@ -32,7 +40,11 @@ def answers(m, gap, people, count, score, releases, rng):
     played, wins = np.zeros((releases, pairs)), np.zeros((releases, pairs))
     for release in range(releases):
         for number in count:
-            each = rng.permuted(np.tile(np.arange(pairs), (people // len(count), 1)), axis=1)[:, :number].ravel()
+            some = people // len(count)
+            if matching:
+                each = matched(m, number, some, rng)
+            else:
+                each = rng.permuted(np.tile(np.arange(pairs), (some, 1)), axis=1)[:, :number].ravel()
             won = rng.random(each.size) < better[each]
             played[release] += np.bincount(each, minlength=pairs)
             wins[release] += np.bincount(each, won, minlength=pairs)
@@ -44,13 +56,39 @@ def answers(m, gap, people, count, score, releases, rng):
     return total, played, wins
 
 
+def reported(choice, setting, releases, rng):
+    """Scores by the reports of everybody on different pairs."""
+    m, n = setting.n_items, setting.persons
+    first, second = np.triu_indices(m, 1)
+    names, bound = [str(item) for item in range(m)], choice.parameters["answers"]
+    mechanism = dprank.LocalComparisons.calibrated(epsilon=setting.epsilon, n_items=m, per_person=bound)
+    found = []
+    for _ in range(releases):
+        pairs, people = [], []
+        for group, given in enumerate(setting.given):
+            some, number = n // len(setting.given), min(given, bound)
+            if setting.design == "matching":
+                pairs.append(matched(m, number, some, rng))
+            else:
+                pairs.append(rng.permuted(np.tile(np.arange(len(first)), (some, 1)), axis=1)[:, :number].ravel())
+            people.append(np.repeat(group * n + np.arange(some), number))
+        each = np.concatenate(pairs)
+        won = rng.random(each.size) < (1 + np.tanh((second - first)[each] * math.atanh(setting.gap))) / 2
+        data = dprank.Comparisons(first[each], second[each], won, names, np.concatenate(people))
+        found.append(mechanism.release(data, rng).scores)
+    return np.array(found)
+
+
 def ranked(choice, setting, releases, rng, *, noise=True):
     """Noisy scores of a ranking from comparisons."""
+    if choice.mechanism == "LocalComparisons":
+        return reported(choice, setting, releases, rng)
     asked, m = dict(choice.parameters), setting.n_items
     count = [min(given, asked.get("answers", given)) for given in setting.given]
     whole = asked["protect"] == "person"
     score = asked.get("score", "half")
-    exact, played, wins = answers(m, setting.gap, setting.persons, count, score, releases, rng)
+    matching = setting.design == "matching"
+    exact, played, wins = answers(m, setting.gap, setting.persons, count, score, releases, rng, matching)
     if choice.mechanism == "PerturbedMLE":
         likelihood = dprank.PerturbedMLE.calibrated(
             epsilon=setting.epsilon, n_items=m, ridge=1.0, graph="public", per_person=asked["answers"]
@@ -72,15 +110,28 @@ def ranked(choice, setting, releases, rng, *, noise=True):
         adjacency=asked["adjacency"],
         score=score,
         design=asked["design"],
+        delta=asked.get("delta", 0.0),
+        noise=asked.get("noise"),
     )
     return exact + mechanism.perturb(np.zeros(m), rng, releases)
 
 
 def polls(setting, releases, rng):
     """Places of ballots of the Mallows law, shape (releases, persons, items)."""
-    law = dprank.Mallows.of_phi(setting.n_items, setting.phi)
-    ballots = law.sample(releases * setting.persons, rng=rng)
-    return ballots.reshape(releases, setting.persons, setting.n_items)
+    m, number = setting.n_items, releases * setting.persons
+    law = dprank.Mallows.of_phi(m, setting.phi)
+    camp = rng.random(number) >= (setting.camps or 1.0)
+    orders = np.array([np.arange(m), (np.arange(m) + m // 2) % m])
+    ballots = law.sample(number, rng=rng, centre=orders[camp.astype(int)])
+    if setting.named:
+        ballots = np.where(ballots < setting.named, ballots, -1)
+    return ballots.reshape(releases, setting.persons, m)
+
+
+def votes_of(table, setting):
+    """The ballots of a poll as a mechanism takes them."""
+    names = [str(item) for item in range(setting.n_items)]
+    return dprank.Ballots(table, names) if setting.named else dprank.Rankings(table, names)
 
 
 def agreed(choice, setting, releases, rng):
@@ -88,13 +139,15 @@ def agreed(choice, setting, releases, rng):
     asked, m, epsilon = dict(choice.parameters), setting.n_items, setting.epsilon
     table = polls(setting, releases, rng)
     rest = {key: value for key, value in asked.items() if key in ("delta", "adjacency", "rule")}
+    rest |= {"ballots": "partial"} if setting.named and choice.trust == "curator" else {}
     made = getattr(dprank, choice.mechanism)
     if choice.mechanism in ("LocalBorda", "LocalMatrix"):
         mechanism = made.calibrated(epsilon=epsilon, n_items=m, **{k: v for k, v in rest.items() if k == "rule"})
-        names = [str(item) for item in range(m)]
-        orders = [mechanism.release(dprank.Rankings(votes, names), rng).order for votes in table]
+        orders = [mechanism.release(votes_of(votes, setting), rng).order for votes in table]
         return scores_of(np.array(orders))
     mechanism = made.calibrated(epsilon=epsilon, n_items=m, **rest)
+    if choice.mechanism == "PrivateFootrule" or setting.named:
+        return scores_of(np.array([mechanism.release(votes_of(votes, setting), rng).order for votes in table]))
     if choice.mechanism == "PrivateBorda":
         return -mechanism.perturb(table.sum(axis=1), rng)
     found = []
@@ -116,11 +169,24 @@ def named(choice, setting, releases, rng):
     share[:k] = setting.share + setting.gap * np.arange(k)[::-1]
     kept = sum(min(asked["per_person"], given) for given in setting.given) / sum(setting.given)
     counts = rng.binomial(n, share * kept, (releases, m))
+    if choice.mechanism == "LocalTopK":
+        mechanism = dprank.LocalTopK.calibrated(epsilon=setting.epsilon, n_items=m, k=k, per_person=asked["per_person"])
+        if asked["per_person"] == 1 and share.sum() < 1:  # real people, some of whom have nothing that counts
+            own = rng.choice(m + 1, (releases, n), p=np.append(share, 1 - share.sum()))  # code m is the blank
+            sent = [np.bincount(mechanism.sent(poll[:, None], rng).ravel(), minlength=m + 1)[:m] for poll in own]
+            chosen = np.argsort(-np.array(sent), axis=1, kind="stable")[:, :k]
+            return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
+        p, q = mechanism.chances
+        held = rng.binomial(counts.astype(int), p) + rng.binomial(n - counts.astype(int), q)
+        chosen = np.argsort(-held, axis=1, kind="stable")[:, :k]
+        return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
     rest = {key: asked[key] for key in ("k", "noise", "ordered", "per_person", "values", "adjacency") if key in asked}
     if choice.mechanism == "Peeling":
         rest = {key: rest[key] for key in ("k", "noise", "adjacency")}
-    delta = asked.get("delta", 0.0)
-    mechanism = getattr(dprank, choice.mechanism).calibrated(epsilon=setting.epsilon, delta=delta, n_items=m, **rest)
+    if choice.mechanism == "JointExponential":
+        rest.pop("per_person")
+    rest |= {"delta": asked["delta"]} if "delta" in asked else {}
+    mechanism = getattr(dprank, choice.mechanism).calibrated(epsilon=setting.epsilon, n_items=m, **rest)
     chosen = np.array([mechanism.release(row, rng).items for row in counts])
     return (chosen < k).sum(axis=1), (chosen == np.arange(k)).all(axis=1)
 
@@ -133,11 +199,27 @@ def decided(choice, setting, releases, rng):
         sized["n_voters"] = setting.persons
     if "statistic" in asked:
         sized |= {"statistic": asked["statistic"]} | ({"null_draws": 399} if asked["statistic"] == "ranks" else {})
+    sized |= {"delta": asked["delta"]} if "delta" in asked else {}
     mechanism = getattr(dprank, choice.mechanism).calibrated(**sized)
     names = [str(item) for item in range(m)]
     return np.array(
         [mechanism.release(dprank.Rankings(votes, names), rng).reject for votes in polls(setting, releases, rng)]
     )
+
+
+def won(choice, setting, releases, rng):
+    """Whether each of many releases names the first item."""
+    asked = dict(choice.parameters)
+    form = "partial" if setting.named else "full"
+    mechanism = dprank.PrivateWinner.calibrated(
+        epsilon=setting.epsilon,
+        n_items=setting.n_items,
+        rule=asked["rule"],
+        adjacency=asked["adjacency"],
+        ballots=form,
+    )
+    table = polls(setting, releases, rng)
+    return np.array([mechanism.release(votes_of(votes, setting), rng).items[0] == "0" for votes in table])
 
 
 def near(found, values, slack=0.0):

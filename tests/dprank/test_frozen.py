@@ -64,6 +64,7 @@ WITHIN = {
     "Pairs",
     "PrefLib",
     "Seen",
+    "Sent",
     "Judged",
     "Partition",
     "Edges",

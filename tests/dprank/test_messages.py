@@ -39,8 +39,8 @@ from dprank.data.tallies import Tallies, read_tallies
 from dprank.models.bradley_terry import sample_voters
 from dprank.models.likelihood import gradient, mle, mle_from_counts
 from dprank.models.mallows import Mallows
-from dprank.pairwise import NoisyCounts, PerturbedMLE, rank_law
-from dprank.topk import JointExponential, Oneshot, Peeling, PrivateRankCentrality, rank_centrality
+from dprank.pairwise import LocalComparisons, NoisyCounts, PerturbedMLE, rank_law
+from dprank.topk import JointExponential, LocalTopK, Oneshot, Peeling, PrivateRankCentrality, rank_centrality
 from dprank.topk.spectral import stationary_distribution, transition_matrix
 from dprank.uniformity import (
     BatchVote,
@@ -272,6 +272,8 @@ MECHANISMS = [
     Peeling.calibrated(epsilon=1.0, k=2, noise="laplace"),
     JointExponential.calibrated(epsilon=1.0, n_items=3, k=2),
     PrivateRankCentrality.calibrated(epsilon=1.0, n_items=3, k=1, samples=1),
+    LocalComparisons.calibrated(epsilon=1.0, n_items=3, per_person=2),
+    LocalTopK.calibrated(epsilon=1.0, n_items=3, k=2, per_person=2),
     *(
         mechanism.calibrated(epsilon=1.0, n_items=4)
         for mechanism in (

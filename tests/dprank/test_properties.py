@@ -20,9 +20,9 @@ from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.audit import audit
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
-from dprank.pairwise import NoisyCounts, PerturbedMLE
+from dprank.pairwise import LocalComparisons, NoisyCounts, PerturbedMLE
 from dprank.privacy.laws import exact
-from dprank.topk import Oneshot
+from dprank.topk import LocalTopK, Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity import BatchVote, LaplaceUnif, LocalOneBit, LocalPairs, LocalTwoStage, NoisyNorm, OptimalVote
 
@@ -162,6 +162,21 @@ def test_tests_of_uniformity(which, epsilon, voters, new, wide):
 )
 def test_local_reports(kind, epsilon, one, two):
     keeps(kind.calibrated, np.array(one), np.array(two), epsilon=epsilon, n_items=np.uint8(3))
+
+
+@drawn(
+    epsilon=numbers,
+    one=st.lists(st.sampled_from([1, 0, -1]), min_size=3, max_size=3),
+    two=st.lists(st.sampled_from([1, 0, -1]), min_size=3, max_size=3),
+)
+def test_local_comparisons(epsilon, one, two):
+    keeps(LocalComparisons.calibrated, one, two, epsilon=epsilon, n_items=np.uint8(3), per_person=np.uint8(3))
+
+
+@drawn(epsilon=numbers, per_person=wholes(1, 2, 3), own=st.sets(st.integers(0, 3)), other=st.sets(st.integers(0, 3)))
+def test_local_sets(epsilon, per_person, own, other):
+    mine, theirs = (sorted(codes)[: int(per_person)] for codes in (own, other))
+    keeps(LocalTopK.calibrated, mine, theirs, epsilon=epsilon, n_items=np.uint8(4), k=1, per_person=per_person)
 
 
 @drawn(epsilon=numbers, ridge=numbers, answers=wholes(1, 2, 64, 128, 200))

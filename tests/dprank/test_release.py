@@ -233,9 +233,10 @@ def real_releases():
         "PrivateKwikSort that falls back": PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.5),
     }
     votes = Rankings([[0, 1, 2], [2, 1, 0]] * 20, "abc")
+    named, coded = (dprank.Tallies([1, 1, 2], [0, 1, 2], items) for items in ([*"abc"], range(3)))
     for name, mechanism in kinds.items():
         for source in (RNG, SECURE):
-            for data in (ANSWERS, votes, [3, 1, 2]):
+            for data in (ANSWERS, votes, [3, 1, 2], named, coded):
                 with suppress(ValueError):
                     if hasattr(mechanism, "release"):
                         yield name, mechanism.release(data, source)

@@ -10,12 +10,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons
 from dprank.data.rankings import Rankings
 
 SURVEYS = Path(__file__).parents[3] / "data" / "surveys"
 UNIVERSITIES = ("London", "Paris", "Milano", "StGallen", "Barcelona", "Stockholm")
 PARTIES = ("none", "Linke", "Gruene", "SPD", "CDU/CSU", "FDP")
+BOYS = ("Tim", "Lucas", "Michael", "Robin", "Benedikt", "Julius")
+GOALS = ("order", "decisions", "prices", "freedom")
 STATEMENTS = ("crimRate", "position", "socBurd", "culture")
 TOTALS = {"first_preferred": 1.0, "undecided": 0.5, "second_preferred": 0.0}
 
@@ -58,6 +61,26 @@ def german_parties() -> Comparisons:
     with all answers.
     """
     return Comparisons.from_frame(read("german_parties"), items=PARTIES, voter="voter")
+
+
+def first_names() -> Comparisons:
+    """2880 answers of 192 respondents on pairs of six names for boys (FirstNames of psychotools).
+
+    Respondents 1 .. 192 are voters 0 .. 191, fifteen answers each, none undecided and none missing. One privacy unit is
+    one respondent with all answers.
+    """
+    return Comparisons.from_frame(read("first_names"), items=BOYS, voter="respondent")
+
+
+def european_values() -> Ballots:
+    """3584 ballots that put one of four political goals first, and one second (EuropeanValuesStudy of psychotree).
+
+    The other two are tied behind them. One privacy unit is one respondent, with that ballot.
+    """
+    frame = read("european_values")
+    most, second = (frame[column].map(GOALS.index).to_numpy()[:, None] for column in ("most", "next"))
+    goal = np.arange(len(GOALS))
+    return Ballots(np.where(goal == most, 0, np.where(goal == second, 1, 2)), GOALS)
 
 
 def strict_rankings(data: Comparisons) -> Rankings:

@@ -18,6 +18,8 @@ SOURCE = "src/"
 PACKAGES = ("companion", "dprank")
 #: Modules that read files, and which.
 READS = {
+    "companion.chapters.which_method.losses": "data/fairness.parquet",
+    "companion.chapters.which_method.peers": "data/peers.csv",
     "companion.chapters.which_method.table": "data/arena.parquet",
     "companion.instruments.surveys": "data/surveys/**/*",
     "companion.ledger.card": "src/companion/ledger/templates/*",

@@ -19,7 +19,7 @@ from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.randomisers import Estimates, Flipped, ranking_signs, require_telling, some_flips
 from dprank.aggregation.rules import Rule
-from dprank.aggregation.sent_reports import net_wins, random_lists, require_lists
+from dprank.aggregation.sent_reports import net_wins
 from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
 from dprank.models.draws import binomial
@@ -28,6 +28,7 @@ from dprank.privacy.guarantee import Guarantee, Mechanism, compose, require_prom
 from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.privacy.noise import Source
 from dprank.privacy.randomized_response import GRAIN, randomise
+from dprank.privacy.reports import random_lists, require_lists
 
 Report = Literal["centred", "printed"]
 Assignment = Literal["fresh", "random"]

@@ -20,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_positive, require_whole, settle, shown
-from dprank.aggregation.sent_reports import net_wins, random_lists, require_lists, require_signs
+from dprank.aggregation.sent_reports import net_wins, require_signs
+from dprank.privacy.kept import kept_for, kept_loss
 from dprank.privacy.noise import Source
 from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
+from dprank.privacy.reports import random_lists, require_lists
 
 __all__ = [
     "OrderReport",
@@ -215,7 +217,7 @@ class SampledOrder(Items):
         """
         n_items, epsilon = require_whole("n_items", n_items, 2), require_positive("epsilon", epsilon)
         lengths = range(2, n_items + 1) if length is None else [require_whole("length", length, 2, n_items)]
-        shares = ((k, _most_kept(math.factorial(k), epsilon)) for k in lengths)
+        shares = ((k, kept_for(epsilon, math.factorial(k))) for k in lengths)
         # the more items, the smaller the share
         fit = [cls(n_items, k, kept) for k, kept in takewhile(itemgetter(1), shares)]
         if not fit:
@@ -225,7 +227,7 @@ class SampledOrder(Items):
     @property
     def loss(self) -> float:
         """Attained by two rankings that order the sampled items differently."""
-        return _order_loss(math.factorial(self.length), self.kept)
+        return kept_loss(math.factorial(self.length), 1, self.kept)
 
     @property
     def chance(self) -> float:
@@ -430,20 +432,3 @@ def require_telling(flips: int, epsilon: float, bits: int = 1) -> int:
 def mean_square(n_items: int) -> float:
     """Of the places 0 .. n_items - 1, about their middle."""
     return (n_items**2 - 1) / 12
-
-
-def _most_kept(orders: int, epsilon: float) -> int:
-    """The most of 2^53 chances of the voter's own order that `epsilon` allows; 0 where none is."""
-    gain = -math.expm1(-epsilon)
-    rest = math.exp(min(math.log(orders) - epsilon, 700))
-    kept = min(math.floor(GRAIN * gain / (gain + rest)), GRAIN - 1)
-    while kept and _order_loss(orders, kept) > epsilon:
-        kept -= 1
-    return kept
-
-
-def _order_loss(orders: int, kept: int) -> float:
-    """log of (c + (1 - c) / orders) / ((1 - c) / orders) with c = kept / 2^53, rounded up."""
-    if orders > 1 << 900:  # no float; an error in the logarithm of far less than is added
-        return math.log(orders * kept + GRAIN - kept) - math.log(GRAIN - kept) + 1e-10
-    return math.nextafter(math.nextafter(math.log1p(orders * kept / (GRAIN - kept)), math.inf), math.inf)

@@ -231,6 +231,19 @@ _UNSURE = "ann,ash,elm,perhaps;ann,ash,fir,"
 #: Twenty people write something else; another one decides whether most of the others chose ash or elm.
 _MISSPELT = ";".join(f"{who},ahs" for who in range(20))
 
+_BALLOTS = _files(
+    "person,ash,elm,fir",
+    "bob,1,2,3;cy,2,1,3;dan,3,2,1",
+    {
+        "loves, or hates": ("ann,1,2,3", "ann,3,2,1"),
+        "a ballot again and again": (";".join(["ann,1,2,3"] * 20), "ann,3,2,1"),
+        "written in eight ways, or one": (_ways("ann,1,2,3"), "ann,3,2,1"),
+        "no ballot, or one": ("ann,1,1,9", "ann,3,2,1"),
+        "no person, or one": (" ,1,2,3", "ann,3,2,1"),
+        "words for places": ("ann,first,second,third", "ann,3,2,1"),
+    },
+)
+
 #: Commands by question, and neighbouring files: what is nasty is in the names.
 PATHS = {
     "ranking": Neighbours(
@@ -265,22 +278,8 @@ PATHS = {
             },
         ),
     ),
-    "consensus": Neighbours(
-        _named(f"consensus {FILE} --person person"),
-        _ITEMS,
-        _files(
-            "person,ash,elm,fir",
-            "bob,1,2,3;cy,2,1,3;dan,3,2,1",
-            {
-                "loves, or hates": ("ann,1,2,3", "ann,3,2,1"),
-                "a ballot again and again": (";".join(["ann,1,2,3"] * 20), "ann,3,2,1"),
-                "written in eight ways, or one": (_ways("ann,1,2,3"), "ann,3,2,1"),
-                "no ballot, or one": ("ann,1,1,9", "ann,3,2,1"),
-                "no person, or one": (" ,1,2,3", "ann,3,2,1"),
-                "words for places": ("ann,first,second,third", "ann,3,2,1"),
-            },
-        ),
-    ),
+    "consensus": Neighbours(_named(f"consensus {FILE} --person person"), _ITEMS, _BALLOTS),
+    "winner": Neighbours(_named(f"winner {FILE} --person person"), _ITEMS, _BALLOTS),
     "topk": Neighbours(
         _named(f"topk {FILE} --item what --person person --k 2 --per-person 1"),
         _ITEMS,

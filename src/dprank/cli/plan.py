@@ -1,4 +1,4 @@
-"""The commands `plan ranking | consensus | topk | agreement`: what a release would cost and give. They read no data."""
+"""The commands `plan ranking | consensus | winner | topk | agreement`: what a release costs and gives. No data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dprank.cli.options import AsJson, Delta, Epsilon, listed, named
 from dprank.cli.writing import require_replaceable
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
-from dprank.plan.tags import TAGS, choosable
+from dprank.plan.tags import DATA, TAGS, Question, choosable
 
-__all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk"]
+__all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk", "winner"]
 
 app = typer.Typer(
     help="What a release would cost and give; no data are read.", no_args_is_help=True, rich_markup_mode=None
@@ -46,8 +46,18 @@ Trust = Annotated[str, typer.Option(help="Who may see what people answered: cura
 Gap = Annotated[
     float | None, typer.Option(help="Lead of an item over the next: 0.1 is 55 % against 45 %. 0.1 by default.")
 ]
-#: What a question is asked of.
-KINDS = {"ranking": "comparisons", "consensus": "ballots", "agreement": "ballots", "topk": "tallies"}
+Phi = Annotated[float | None, typer.Option(help="Spread of the Mallows law, instead of a gap.")]
+Camps = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the larger of two camps, whose orders have their halves exchanged: 0.6; 1 where there is one "
+        "order. Unless said, camps decide between choices that are as good for one order."
+    ),
+]
+Named = Annotated[
+    int | None,
+    typer.Option("--named", help="How many places a ballot names, where ballots do not name all items, or tie some."),
+]
 #: Rows of the table on a terminal.
 MOST = 12
 
@@ -82,14 +92,14 @@ def _numbers(name: str, text: str | None) -> tuple[int, ...] | None:
 
 
 def _said(
-    question: str, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
+    question: Question, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
 ) -> None:
     """Plan, write, show."""
     require_replaceable(out)
     given = {key: value for key, value in asked.items() if value is not None}
-    if declared is not None and (kind := declared_part(declared).get("kind", KINDS[question])) != KINDS[question]:
-        raise ValueError(f"{declared}: kind = {kind!r}; a plan of {question} takes {KINDS[question]}")
-    found = plan(question, items=_items(items, declared), **given)  # type: ignore[arg-type]
+    if declared is not None and (kind := declared_part(declared).get("kind", DATA[question])) != DATA[question]:
+        raise ValueError(f"{declared}: kind = {kind!r}; a plan of {question} takes {DATA[question]}")
+    found = plan(question, items=_items(items, declared), **given)
     if out:
         out.write_text(_file(found, declared), encoding="utf-8")
     if as_json:
@@ -122,7 +132,7 @@ def show(found: Plan) -> None:
     print(textwrap.fill(found.supposed, 80))
     table = Table(box=SIMPLE, padding=(0, 1), pad_edge=False, collapse_padding=True)
     table.add_column("choice", overflow="fold", max_width=30)
-    rights = {"ranking": "pair_right", "consensus": "pair_right", "topk": "top_right"}
+    rights = {"ranking": "pair_right", "consensus": "pair_right", "topk": "top_right", "winner": "top_right"}
     headers = ["scale", "error", "sampl.", "bound.", "noise"]
     for header in [*headers, *(["apart", "share", "right"] if question in rights else [])]:
         table.add_column(header, justify="right", no_wrap=True)
@@ -141,6 +151,8 @@ def show(found: Plan) -> None:
     lines += _told(found)
     if len(found.choices) > len(shown[:MOST]):
         lines.append(f"{len(found.choices) - len(shown[:MOST])} more choices, no better than these: --json.")
+    if found.left_out:
+        lines.append(f"Not weighed: {'; '.join(f'{name}: {why}' for name, why in found.left_out.items())}.")
     if any(not choice.publishable for choice in shown[:MOST]):
         lines.append("*: for research; its noise is not fit for release.")
     for line in lines:
@@ -177,7 +189,7 @@ def _told(found: Plan) -> list[str]:
     if best.needs:
         lines.append(f"It needs: {best.needs}.")
     if setting.accuracy is not None and best.epsilon_needed is not None and best.persons_needed is not None:
-        means = {"topk": "a right top k", "agreement": "finding the agreement"}
+        means = {"topk": "a right top k", "winner": "the right winner", "agreement": "finding the agreement"}
         what = means.get(setting.question, f"the right order of two items that differ by {setting.gap:g}")
         epsilon = f"epsilon {best.epsilon_needed:.3g}" if best.epsilon_needed < 1e300 else "no epsilon is enough"
         persons = f"{best.persons_needed:,.0f} people" if best.persons_needed < 1e300 else "no number of people is"
@@ -195,7 +207,9 @@ def _short(choice: Choice, found: Plan) -> str:
 
 
 def _scale(choice: Choice) -> str:
-    law = {"laplace": "L", "gaussian": "G", "gumbel": "Gu", "exponential": "E"}.get(choice.noise)
+    law = {"laplace": "L", "gaussian": "G", "conditioned": "C", "cube": "Q", "gumbel": "Gu", "exponential": "E"}.get(
+        choice.noise
+    )
     return f"{law} {_points(choice.scale)}" if law else "-"
 
 
@@ -229,6 +243,9 @@ def ranking(
     public_graph: Annotated[
         bool, typer.Option("--public-graph", help="Everybody may know who compared what: a plan said so beforehand.")
     ] = False,
+    design: Annotated[
+        str, typer.Option(help="once: people compare different pairs; matching: nobody is asked about an item twice.")
+    ] = "once",
     declared: Declared = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -240,7 +257,7 @@ def ranking(
     _said(
         "ranking", items, declared, out, as_json, persons=persons, epsilon=epsilon, delta=delta,
         answers=_numbers("answers", answers), given=_numbers("given", given), gap=gap, k=k, accuracy=accuracy,
-        protect=protect, adjacency=adjacency, public_graph=public_graph,
+        protect=protect, adjacency=adjacency, public_graph=public_graph, design=design,
     )  # fmt: skip
 
 
@@ -251,11 +268,13 @@ def consensus(
     items: Items = None,
     delta: Delta = 0.0,
     gap: Gap = None,
-    phi: Annotated[float | None, typer.Option(help="Spread of the Mallows law, instead of a gap.")] = None,
+    phi: Phi = None,
     k: K = None,
     accuracy: Accuracy = None,
     adjacency: Adjacency = "replace",
     trust: Trust = "curator",
+    camps: Camps = None,
+    places: Named = None,
     declared: Declared = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -266,7 +285,32 @@ def consensus(
     """
     _said(
         "consensus", items, declared, out, as_json, persons=persons, epsilon=epsilon, delta=delta, gap=gap, phi=phi,
-        k=k, accuracy=accuracy, adjacency=adjacency, trust=trust,
+        k=k, accuracy=accuracy, adjacency=adjacency, trust=trust, camps=camps, named=places,
+    )  # fmt: skip
+
+
+@app.command("winner")
+def winner(
+    persons: Persons,
+    epsilon: Epsilon,
+    items: Items = None,
+    gap: Gap = None,
+    phi: Phi = None,
+    accuracy: Accuracy = None,
+    adjacency: Adjacency = "replace",
+    camps: Camps = None,
+    places: Named = None,
+    declared: Declared = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """The winner of many ballots, and nothing else of their order.
+
+    Example: dprank plan winner --items 12 --persons 600 --epsilon 0.5
+    """
+    _said(
+        "winner", items, declared, out, as_json, persons=persons, epsilon=epsilon, gap=gap, phi=phi, accuracy=accuracy,
+        adjacency=adjacency, camps=camps, named=places,
     )  # fmt: skip
 
 
@@ -318,8 +362,9 @@ def agreement(
     epsilon: Epsilon,
     items: Items = None,
     gap: Gap = None,
-    phi: Annotated[float | None, typer.Option(help="Spread of the Mallows law, instead of a gap.")] = None,
+    phi: Phi = None,
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
+    delta: Delta = 0.0,
     accuracy: Accuracy = None,
     trust: Trust = "curator",
     declared: Declared = None,
@@ -332,7 +377,7 @@ def agreement(
     """
     _said(
         "agreement", items, declared, out, as_json, persons=persons, epsilon=epsilon, gap=gap, phi=phi, size=size,
-        accuracy=accuracy, trust=trust,
+        delta=delta, accuracy=accuracy, trust=trust,
     )  # fmt: skip
 
 

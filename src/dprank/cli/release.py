@@ -1,4 +1,4 @@
-"""The commands `release ranking | consensus | agreement | topk`: spend, draw, write, show (long: flags)."""
+"""The commands `release ranking | consensus | winner | agreement | topk`: spend, draw, write, show (long: flags)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import ASKED, publish, ranges, shown_frame, told
 
-__all__ = ["agreement", "app", "consensus", "ranking", "topk"]
+__all__ = ["agreement", "app", "consensus", "ranking", "topk", "winner"]
 
 Mechanism = Annotated[str | None, typer.Option(help="Its name, as `dprank plan` recommends it.")]
 Adjacency = Annotated[
@@ -203,6 +203,10 @@ def ranking(
     design: Annotated[
         str | None, typer.Option(help="What of a person counts: once (a pair), matching (an item once), any.")
     ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(help="Of a NoisyCounts: laplace or gaussian; conditioned, to sum to zero; cube, of random size."),
+    ] = None,
     public_graph: Annotated[
         bool,
         typer.Option(
@@ -270,6 +274,7 @@ def ranking(
         score=score,
         design=design or ("once" if whole and mechanism != "PerturbedMLE" else None),
         adjacency=adjacency,
+        noise=noise,
         public_graph=public_graph,
     )
 
@@ -354,12 +359,72 @@ def consensus(
     _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
+@app.command("winner")
+def winner(
+    file: File,
+    epsilon: Epsilon,
+    mechanism: Mechanism = None,
+    adjacency: Adjacency = None,
+    rule: Annotated[str | None, typer.Option(help="What wins: maximin, the worst margin, or borda, net wins.")] = None,
+    wide: Wide = False,
+    long: Long = None,
+    orders: Orders = None,
+    ballots: Ballots = None,
+    unranked: Unranked = None,
+    repeated: Repeated = None,
+    ballot: BallotColumn = None,
+    weight: Weight = None,
+    max_weight: MaxWeight = None,
+    items: Items = None,
+    person: Person = None,
+    clean: Clean = None,
+    alias: Alias = None,
+    plan: Plan = None,
+    budget: BudgetFile = None,
+    dataset: Dataset = None,
+    out: Out = None,
+    rehearse: Rehearse = False,
+    as_json: AsJson = False,
+) -> None:
+    """The winner of many ballots, and nothing else of their order.
+
+    Example: dprank release winner ballots.csv --items "roads,schools,parks,debt" --person person --epsilon 0.5
+    """
+    declared = _ballots(
+        plan,
+        form_of(file, plan, wide=wide, long=long, orders=orders),
+        items=items,
+        person=person,
+        clean=clean,
+        alias=alias,
+        ballots=ballots,
+        unranked=unranked,
+        repeated=repeated,
+        ballot=ballot,
+        weight=weight,
+        max_weight=max_weight,
+    )
+    chosen = mechanism_of(
+        "winner",
+        mechanism or "PrivateWinner",
+        epsilon=epsilon,
+        items=declared.items,
+        adjacency=adjacency,
+        rule=rule,
+        ballots="full" if declared.ballots == "full" and declared.weight is None else "partial",
+        max_weight=declared.max_weight or 1,
+    )
+    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset, out)
+    _finish(drawn, "winner", declared, out, as_json, budget is not None)
+
+
 @app.command("agreement")
 def agreement(
     file: File,
     epsilon: Epsilon,
     voters: Annotated[int, typer.Option("--voters", "--persons", help="How many ballots there are: a public number.")],
     size: Annotated[float, typer.Option(help="Chance of rejecting where nobody agrees.")] = 0.05,
+    delta: Delta = 0.0,
     mechanism: Mechanism = None,
     statistic: Annotated[str | None, typer.Option(help="What a NoisyNorm looks at: ranks or pairs.")] = None,
     wide: Wide = False,
@@ -410,7 +475,8 @@ def agreement(
         items=declared.items,
         voters=voters,
         size=size,
-        statistic=statistic or (None if mechanism == "LaplaceUnif" else "ranks"),
+        delta=delta,
+        statistic=statistic or ("ranks" if mechanism in (None, "NoisyNorm") else None),
     )
     made_up = lambda rng: _shuffled(declared, rng, voters)  # noqa: E731
     drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out)
@@ -507,8 +573,8 @@ def topk(
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
 
     def as_counts(data: Any) -> Any:
-        """Rounds take no persons: the bound is kept here."""
-        if mechanism != "Peeling":
+        """Rounds, and sets that are drawn at once, take no persons: the bound is kept here."""
+        if mechanism not in ("Peeling", "JointExponential"):
             return data
         return data.counts(per_person) if isinstance(data, dprank.Tallies) else data.sums["persons"]
 

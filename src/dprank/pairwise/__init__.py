@@ -2,6 +2,7 @@
 
 from dprank.models.games import Fit
 from dprank.models.likelihood import mle, mle_from_counts
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE, objective_loss
 from dprank.pairwise.rank_law import mean_rank_difference, rank_law, top_set_law
@@ -10,6 +11,7 @@ from dprank.pairwise.strengths import Strengths, strengths
 
 __all__ = [
     "Fit",
+    "LocalComparisons",
     "NoisyCounts",
     "PerturbedMLE",
     "Strengths",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import qmc
 
+import dprank.pairwise.local_laws  # noqa: F401  registers the law of reports
 from dprank._quadrature import gauss
 from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons

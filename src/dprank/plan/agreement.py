@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri
+from scipy.special import chdtri, ndtr
+from scipy.stats import binom
 
 from dprank._search import least
 from dprank.models.mallows import Mallows
-from dprank.plan.consensus import mallows_places, mixed
+from dprank.plan.crowd import mallows_places, mixed
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 from dprank.plan.tags import choosable
 
@@ -24,6 +26,8 @@ _SEED = 20260103
 _DRAWS = 2000
 #: Entries of an exact null law that a plan waits for.
 _ENTRIES = 2_000_000
+#: Items up to which all rankings are listed.
+_ALL = 6
 
 
 @lru_cache(maxsize=4)
@@ -114,6 +118,46 @@ def exceeds(values: Array, scale: float, threshold: float) -> float:
     return float(np.where(z > 0, tail, 1 - tail).mean())
 
 
+@lru_cache(maxsize=4)
+def _covariance(n_items: int, phi: float) -> Array:
+    """Of doubled places."""
+    return np.asarray(np.cov(2.0 * mallows_places(n_items, phi).T))
+
+
+def _staged(n_items: int, phi: float, persons: int, kept: float, size: float) -> float:
+    """Power of a test in two stages: half of the people weigh the items, the others are asked about the weights.
+
+    Weights are normal variables: sums of randomised answers about pairs that are asked as often. What a ranking makes
+    of weights is summed over all rankings of few items, and normal of more.
+    """
+    m, asked = n_items, max(1, persons // 2)
+    pairs, number = math.comb(m, 2), persons - asked
+    bias = Mallows(m, -math.log(phi)).bias(np.arange(m))
+    item = np.arange(m)
+    lead = np.sign(item - item[:, None]) * bias[np.abs(item - item[:, None])]
+    each = asked / pairs
+    draws = _DRAWS if m <= 100 else _DRAWS // 10
+    noise = _normal(draws, m)
+    weights = each * kept * lead.sum(axis=1) + math.sqrt(each * m) * (noise - noise.mean(axis=1, keepdims=True))
+    if m <= _ALL:
+        fronts, chance = _rankings(m, phi)
+        agree = np.sign(weights @ fronts.T) @ chance
+    else:
+        deviation = np.sqrt(np.einsum("di,di->d", weights @ _covariance(m, phi), weights))
+        agree = 2 * ndtr(weights @ lead.sum(axis=1) / deviation) - 1
+    least_votes = int(binom.isf(size, number, 0.5))
+    return float(binom.sf(least_votes, number, (1 + kept * agree) / 2).mean())
+
+
+@lru_cache(maxsize=4)
+def _rankings(n_items: int, phi: float) -> tuple[Array, Array]:
+    """What weights see of every ranking, a row each, and its chance."""
+    places = np.array(list(permutations(range(n_items))))
+    i, j = np.triu_indices(n_items, 1)
+    chance = phi ** (places[:, i] > places[:, j]).sum(axis=1)
+    return (n_items - 1) - 2.0 * places, chance / chance.sum()
+
+
 @dataclass(frozen=True)
 class Testing(Candidate):
     """A statistic with Laplace noise; or an answer by a coin; or randomised answers.
@@ -136,6 +180,8 @@ class Testing(Candidate):
             return Drawn("laplace", 4 * (m // 2) * (1 - 1 / self.setting.persons) / epsilon)
         if self.setting.trust == "nobody":
             return Drawn("flips", 1 - self.made(epsilon).shrinkage)
+        if self.mechanism == "OptimalVote":
+            return Drawn("laplace", self.made(epsilon).scale)
         return Drawn("coins", epsilon)
 
     def accuracy(self, drawn: Drawn, persons: int) -> float:
@@ -146,6 +192,11 @@ class Testing(Candidate):
             values = np.sqrt(_ranks(m, phi, persons)) / unit
             null = np.sqrt(_null(m - 1) * m * (m + 1) / 3)
             return exceeds(values, drawn.scale / unit, threshold(null, drawn.scale / unit, setting.size))
+        if self.mechanism == "OptimalVote" and drawn.noise != "none":
+            made = replace_persons(self, persons).made(1 / drawn.scale)
+            return float(made.power(math.sqrt(float((_biases(m, phi) ** 2).mean()))))
+        if self.mechanism == "LocalTwoStage" and drawn.noise != "none":
+            return _staged(m, phi, persons, 1 - drawn.scale, setting.size)
         if drawn.noise == "coins":
             made = replace_persons(self, persons).made(drawn.scale)
             return float(1 - made.acceptance(squares(m, phi, persons) / persons).mean())
@@ -185,7 +236,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     Examples
     --------
     >>> [one.mechanism for one in candidates(Setting("agreement", 5, 100, 1.0))]
-    ['NoisyNorm', 'NoisyNorm', 'LaplaceUnif', 'Trun']
+    ['NoisyNorm', 'NoisyNorm', 'LaplaceUnif', 'OptimalVote', 'Trun']
     """
     found: list[Candidate] = []
     if setting.adjacency != "replace":
@@ -202,6 +253,23 @@ def candidates(setting: Setting) -> list[Candidate]:
                 Testing(setting, name, counted | {"statistic": one}, asked | {"statistic": one})
                 for one in ("ranks", "pairs")
             ]
-        elif name != "Trun" or setting.persons * (setting.n_items + 90) <= _ENTRIES:
+        elif name == "OptimalVote":
+            for delta in sorted({0.0, setting.delta}):
+                more = {"delta": delta} if delta else {}
+                found.append(Testing(setting, name, counted | more, asked | more))
+        elif name not in left_out(setting):
             found.append(Testing(setting, name, counted, asked))
     return found
+
+
+def left_out(setting: Setting) -> dict[str, str]:
+    """Why something is not weighed.
+
+    Examples
+    --------
+    >>> left_out(Setting("agreement", 5, 10**6, 1.0))
+    {'Trun': 'its null law would be a table of 95,000,000 numbers'}
+    """
+    if setting.trust == "nobody" or (entries := setting.persons * (setting.n_items + 90)) <= _ENTRIES:
+        return {}
+    return {"Trun": f"its null law would be a table of {entries:,} numbers"}

@@ -1,4 +1,4 @@
-"""Choices for one order from many ballots: a Mallows law whose neighbours lead by a gap."""
+"""Choices for one order from many ballots of a crowd whose neighbours lead by a gap."""
 
 from __future__ import annotations
 
@@ -10,86 +10,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
-from dprank.models.mallows import Mallows
+from dprank.aggregation.private_footrule import footrule_costs
+from dprank.aggregation.sent_reports import completed
+from dprank.plan.crowd import POLLS, Crowd, ballots, crowd_of, in_camps, margins, middles, mixed, scored
 from dprank.plan.laws import Noise, pair_right, pairs_of, summed_up, told_apart
 from dprank.plan.ranking import middle
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
-from dprank.plan.tags import choosable
+from dprank.plan.tags import TAGS, choosable
 
-__all__ = ["Ordering", "Placing", "candidates", "mallows_places", "mixed"]
+__all__ = ["Ordering", "Placing", "candidates", "left_out"]
 
 Array = NDArray[np.float64]
 
-#: Items up to which all orders are listed, KwikSort is simulated, and reports about pairs are.
-LISTED, SORTED, REPORTED = 7, 20, 20
+#: Items up to which all orders are listed, KwikSort and the footrule are simulated, reports about pairs are, and
+#: majorities of pairs.
+LISTED, SORTED, REPORTED, COMPARED = 7, 20, 20, 100
 _SEED = 20260102
-#: Releases that are simulated where no closed form is known.
-_DRAWS = 600
 
 
 @lru_cache(maxsize=4)
-def mallows_places(n_items: int, phi: float) -> NDArray[np.int64]:
-    """Ballots of the Mallows law from a fixed seed, shape (ballots, items): places, 0 for the best.
-
-    Repeated insertion; O(ballots * items^2).
-
-    Examples
-    --------
-    >>> mallows_places(3, 1e-9)[0].tolist()
-    [0, 1, 2]
-    """
-    rng = np.random.default_rng([_SEED, n_items])
-    ballots = max(250, min(3000, 100_000 // n_items))
-    places = np.zeros((n_items, ballots), np.int16 if n_items < 2**15 else np.int64)
-    theta = -math.log(phi)
-    for item in range(n_items):
-        # how many of the items before it an item gets ahead of
-        uniform = rng.random(ballots)
-        ahead = np.floor(-np.log1p(uniform * math.expm1(-theta * (item + 1))) / theta).astype(np.int64)
-        place = (item - ahead.clip(0, item)).astype(places.dtype)
-        before = places[:item]
-        before += before >= place
-        places[item] = place
-    return places.T.astype(np.int64)
-
-
-@lru_cache(maxsize=4)
-def _law(n_items: int, phi: float) -> tuple[Array, Array, Array]:
-    """Mean place of every item, and of pairs the variance of the difference of places; ballots less their mean."""
-    lag = Mallows(n_items, -math.log(phi)).before(np.arange(1, n_items))
-    behind = np.r_[0.0, np.cumsum(1 - lag)]
-    ahead = np.r_[0.0, np.cumsum(lag)]
-    item = np.arange(n_items)
-    mean = ahead[item] + behind[n_items - 1 - item]
-    ballots = mallows_places(n_items, phi).astype(float)
-    ballots -= ballots.mean(axis=0)
-    i, j, _ = pairs_of(n_items)
-    return mean, np.var(ballots[:, j] - ballots[:, i], axis=0), ballots
-
-
-def mixed(ballots: Array, draws: int) -> Array:
-    """Sums over very many persons of what ballots say, as normal variables of its covariances: shape (draws, columns).
-
-    Parameters
-    ----------
-    ballots : ndarray of float, shape (ballots, columns)
-        Centred; the first 800 count. The result is for one person, and grows with the root of their number.
-    draws : int
-
-    Examples
-    --------
-    >>> mixed(np.array([[1.0, -1.0], [-1.0, 1.0]]), 3).sum(axis=1).tolist()
-    [0.0, 0.0, 0.0]
-    """
-    some = ballots[:800]
-    rng = np.random.default_rng([_SEED, draws, len(some)])
-    return np.asarray(rng.standard_normal((draws, len(some))) @ some / math.sqrt(len(some)))
-
-
-@lru_cache(maxsize=4)
-def _sampled(n_items: int, phi: float, draws: int) -> Array:
-    return mixed(_law(n_items, phi)[2], draws)
+def _sampled(crowd: Crowd, draws: int) -> Array:
+    return mixed(scored(crowd).centred, draws)
 
 
 @lru_cache(maxsize=8)
@@ -123,7 +66,7 @@ class Placing(Candidate):
         made = self.made(epsilon)
         if self.mechanism == "LocalBorda":
             m = self.setting.n_items
-            return Drawn("gaussian", math.sqrt(made.randomiser.variance * m / (m - 1)))
+            return Drawn("gaussian", math.sqrt((made.randomiser.variance + self._completing()) * m / (m - 1)))
         if self.mechanism == "LocalMatrix":
             return Drawn("gaussian", self._reported(made))
         if self.mechanism == "NoisyMatrix":
@@ -131,25 +74,44 @@ class Placing(Candidate):
             return Drawn("gaussian", made.scale * math.sqrt((2 if made.noise == "laplace" else 1) * m))
         return Drawn(made.noise, made.scale)
 
+    def _completing(self) -> float:
+        """Variance of the places that a voter's coins give to the items that a ballot leaves out."""
+        crowd = crowd_of(self.setting)
+        if not crowd.cut:
+            return 0.0
+        whole = completed(ballots(crowd), np.random.default_rng(_SEED)) - (crowd.n_items - 1) / 2
+        return float(np.mean((whole - middles(crowd)) ** 2))
+
     def _reported(self, made: Any) -> float:
         """What the report of a person adds to a sum of places, from simulated reports."""
         rng, m, each = np.random.default_rng(_SEED), self.setting.n_items, 25
-        ballots = mallows_places(m, self.setting.phi)
-        ballots = ballots[: min(len(ballots), 1500) // each * each].reshape(-1, each, m)
-        signs = np.array([made.randomiser.estimate(made.randomiser.report(block, rng)) for block in ballots])
-        margins = np.zeros((len(ballots), m, m))
+        crowd = crowd_of(self.setting)
+        some = slice(0, None, max(1, len(ballots(crowd)) // 1500))
+        places, means = (table[some][: 1500 // each * each] for table in (ballots(crowd), middles(crowd)))
+        polls = len(places) // each
+        blocks, means = (table[: polls * each].reshape(polls, each, m) for table in (places, means))
+        signs = np.array([made.randomiser.estimate(made.sent(block, rng)) for block in blocks])
+        margins = np.zeros((polls, m, m))
         margins[:, *np.triu_indices(m, 1)] = signs
-        places = (margins.sum(axis=1) - margins.sum(axis=2)) / 2
-        return math.sqrt(each * float(np.var(places - ballots.mean(axis=1), axis=0).mean()) * m / (m - 1))
+        found = (margins.sum(axis=1) - margins.sum(axis=2)) / 2
+        return math.sqrt(each * float(np.var(found - means.mean(axis=1), axis=0).mean()) * m / (m - 1))
 
     def _scale(self, drawn: Drawn, persons: int) -> float:
         return drawn.scale * (math.sqrt(persons) if self.local else 1.0)
 
     def _right(self, drawn: Drawn, persons: int) -> Array:
-        mean, variance, _ = _law(self.setting.n_items, self.setting.phi)
+        mean, variance, _ = scored(crowd_of(self.setting))
         i, j, _ = pairs_of(self.setting.n_items)
         scale = self._scale(drawn, persons)
         return pair_right(persons * (mean[j] - mean[i]), persons * variance, drawn.noise, scale)
+
+    def wrong(self, drawn: Drawn) -> float:
+        """Expected share of pairs."""
+        return float((1 - self._right(drawn, self.setting.persons)) @ pairs_of(self.setting.n_items).weight)
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        there = in_camps(self)
+        return None if there is None else there.wrong(drawn)
 
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         return float(self._right(drawn, persons)[middle(self.setting.n_items)])
@@ -158,15 +120,14 @@ class Placing(Candidate):
         setting = self.setting
         weight, persons = pairs_of(setting.n_items).weight, setting.persons
         bare = float((1 - self._right(NONE, persons)) @ weight)
-        mean = _law(setting.n_items, setting.phi)[0]
+        mean = scored(crowd_of(setting)).mean
         scale, rows = self._scale(drawn, persons), max(200, min(2000, 100_000 // setting.n_items))
-        sums = persons * mean + math.sqrt(persons) * _sampled(setting.n_items, setting.phi, rows)
+        sums = persons * mean + math.sqrt(persons) * _sampled(crowd_of(setting), rows)
         every = summed_up(-sums - scale * _noise(drawn.noise, rows, setting.n_items), setting.k)
         step = 0.0 if self.local or self.mechanism == "NoisyMatrix" else 1.0
         apart = told_apart(drawn.noise, scale, setting.n_items, step)
-        right = self._right(drawn, persons)
         return Measured(
-            float((1 - right) @ weight),
+            self.wrong(drawn),
             bare,
             bare,
             apart,
@@ -182,21 +143,6 @@ def _orders(n_items: int) -> tuple[Array, Array]:
     places = np.argsort(np.array(list(permutations(range(n_items)))), axis=1)
     i, j = np.triu_indices(n_items, 1)
     return places.astype(float), (places[:, i] > places[:, j]).astype(float)
-
-
-@lru_cache(maxsize=4)
-def _signs(n_items: int, phi: float) -> tuple[Array, Array]:
-    """Of every pair, how much more often its first is put first, and what a person of many polls adds to that."""
-    places = mallows_places(n_items, phi)
-    i, j = np.triu_indices(n_items, 1)
-    signs = np.sign(places[:, j] - places[:, i]).astype(float)
-    return Mallows(n_items, -math.log(phi)).bias(j - i), mixed(signs - signs.mean(axis=0), _DRAWS)
-
-
-def _margins(n_items: int, phi: float, persons: int) -> Array:
-    """How many more put the first of a pair first than last, of ballots of many polls, shape (draws, pairs)."""
-    mean, each = _signs(n_items, phi)
-    return np.asarray(persons * mean + math.sqrt(persons) * each)
 
 
 @dataclass(frozen=True)
@@ -229,38 +175,52 @@ class Ordering(Candidate):
 
     def places(self, drawn: Drawn, persons: int) -> Array:
         """Of every item in every simulated release."""
-        m, margins = self.setting.n_items, _margins(self.setting.n_items, self.setting.phi, persons)
+        m = self.setting.n_items
+        if self.mechanism == "PrivateFootrule":
+            return self._assigned(drawn, persons)
+        table = margins(crowd_of(self.setting), persons)
         if drawn.noise == "none":
-            return self._best(margins)
+            return self._best(table)
         if self.mechanism == "NoisyMatrix":
-            return self._best(margins + 2 * drawn.scale * _noise(drawn.noise, *margins.shape))
+            return self._best(table + 2 * drawn.scale * _noise(drawn.noise, *table.shape))
         rng = np.random.default_rng([_SEED, m])
         if self.mechanism == "ExponentialMechanism":
             places, turned = _orders(m)
-            weight = -margins @ turned.T / drawn.scale
+            weight = -table @ turned.T / drawn.scale
             chosen = np.argmax(weight + rng.gumbel(size=weight.shape), axis=1)
             return places[chosen]
-        return self._sorted(margins, drawn, rng)
+        return self._sorted(table, drawn, rng)
 
-    def _best(self, margins: Array) -> Array:
+    def _best(self, table: Array) -> Array:
         if self.setting.n_items <= LISTED:
             places, turned = _orders(self.setting.n_items)
-            return places[np.argmin(margins @ turned.T, axis=1)]
-        return _borda(margins, self.setting.n_items)
+            return places[np.argmin(table @ turned.T, axis=1)]
+        rule = np.sign if self.mechanism == "NoisyMatrix" else np.asarray
+        return _by_sums(rule(table), self.setting.n_items)
 
-    def _sorted(self, margins: Array, drawn: Drawn, rng: np.random.Generator) -> Array:
+    def _assigned(self, drawn: Drawn, persons: int) -> Array:
+        """Places of the cheapest assignments to noisy counts of places."""
+        m, crowd = self.setting.n_items, crowd_of(self.setting)
+        mean, each = _placed(crowd)
+        counts = persons * mean + math.sqrt(persons) * each
+        if drawn.noise != "none":
+            counts = counts + drawn.scale * _noise(drawn.noise, *counts.shape)
+        costs = footrule_costs(counts.reshape(-1, m, m))
+        return np.array([linear_sum_assignment(cost)[1] for cost in costs], float)
+
+    def _sorted(self, table: Array, drawn: Drawn, rng: np.random.Generator) -> Array:
         from dprank.aggregation.laws import sorted_by
 
         m = self.setting.n_items
         i, j = np.triu_indices(m, 1)
-        noisy = np.zeros((len(margins), m, m))
-        noisy[:, i, j] = margins + 2 * drawn.scale * _noise(drawn.noise, *margins.shape)
+        noisy = np.zeros((len(table), m, m))
+        noisy[:, i, j] = table + 2 * drawn.scale * _noise(drawn.noise, *table.shape)
         order, parts = sorted_by(noisy - np.swapaxes(noisy, 1, 2) > 0, rng)
         places = np.argsort(order, axis=1).astype(float)
         queries = self.base.queries
         if drawn.value_scale:
             late = parts.sum(axis=(0, 2)) > queries
-            again = margins + 2 * drawn.value_scale * _noise(drawn.noise, *margins.shape)[::-1]
+            again = table + 2 * drawn.value_scale * _noise(drawn.noise, *table.shape)[::-1]
             places[late] = self._best(again[late])
         return places
 
@@ -269,27 +229,45 @@ class Ordering(Candidate):
         pairs, at = pairs_of(self.setting.n_items), middle(self.setting.n_items)
         return float((places[:, pairs.better[at]] < places[:, pairs.worse[at]]).mean())
 
+    def wrong(self, drawn: Drawn) -> float:
+        """Expected share of pairs."""
+        return _wrong(self.places(drawn, self.setting.persons))
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        there = in_camps(self)
+        return None if there is None else there.wrong(drawn)
+
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
-        weight = pairs_of(setting.n_items)
-
-        def wrong(places: Array) -> float:
-            return float(((places[:, weight.better] > places[:, weight.worse]) @ weight.weight).mean())
-
         places, bare = (self.places(noise, setting.persons) for noise in (drawn, NONE))
         right = self.accuracy(drawn, setting.persons)
         # a wider error bar than noise has: what is lost to sampling is no more than all
-        lost = min(wrong(bare), wrong(places))
-        return Measured(wrong(places), lost, lost, None, None, right, *summed_up(-places, setting.k))
+        lost = min(_wrong(bare), _wrong(places))
+        return Measured(_wrong(places), lost, lost, None, None, right, *summed_up(-places, setting.k))
 
 
-def _borda(margins: Array, n_items: int) -> Array:
+def _wrong(places: Array) -> float:
+    better, worse, weight = pairs_of(places.shape[1])
+    return float(((places[:, better] > places[:, worse]) @ weight).mean())
+
+
+def _by_sums(table: Array, n_items: int) -> Array:
+    """Places by the sums of what every item has over the others; ties, which are of whole numbers, in a fixed order."""
     i, j = np.triu_indices(n_items, 1)
-    scores = np.zeros((len(margins), n_items))
+    scores = np.zeros((len(table), n_items))
     for pair, (first, second) in enumerate(zip(i, j, strict=True)):
-        scores[:, first] += margins[:, pair]
-        scores[:, second] -= margins[:, pair]
+        scores[:, first] += table[:, pair]
+        scores[:, second] -= table[:, pair]
+    scores += np.random.default_rng(_SEED).random(scores.shape) / 2
     return np.argsort(np.argsort(-scores, axis=1), axis=1).astype(float)
+
+
+@lru_cache(maxsize=4)
+def _placed(crowd: Crowd) -> tuple[Array, Array]:
+    """Share of the people who put every item at every place, and what a person of many polls adds, a column each."""
+    places = ballots(crowd)
+    at = (places[:, :, None] == np.arange(crowd.n_items)).reshape(len(places), -1).astype(float)
+    return at.mean(axis=0), mixed(at - at.mean(axis=0), POLLS // 3)
 
 
 def candidates(setting: Setting) -> list[Candidate]:
@@ -301,24 +279,52 @@ def candidates(setting: Setting) -> list[Candidate]:
     ['LocalBorda', 'LocalMatrix']
     """
     found: list[Candidate] = []
-    m = setting.n_items
+    partial = setting.named is not None
     for name in choosable("consensus", setting.trust):  # type: ignore[arg-type]
-        if setting.trust == "nobody":
-            if setting.adjacency == "replace" and (name == "LocalBorda" or m <= REPORTED):
-                rule = {} if name == "LocalBorda" else {"rule": "borda"}
-                found.append(Placing(setting, name, {"n_items": m} | rule, {"mechanism": name} | rule, local=True))
+        if name in left_out(setting):
             continue
-        for delta in sorted({0.0, setting.delta}):
-            shared: dict[str, Any] = {"n_items": m, "adjacency": setting.adjacency}
+        if setting.trust == "nobody":
+            if setting.adjacency == "replace":
+                rule = {} if name == "LocalBorda" else {"rule": "borda"}
+                made = {"n_items": setting.n_items} | rule
+                found.append(Placing(setting, name, made, {"mechanism": name} | rule, local=True))
+            continue
+        for delta in sorted({0.0, setting.delta} if TAGS[name].delta else {0.0}):
+            shared: dict[str, Any] = {"n_items": setting.n_items, "adjacency": setting.adjacency}
             asked: dict[str, Any] = {"mechanism": name, "adjacency": setting.adjacency}
-            if name != "ExponentialMechanism":
+            if TAGS[name].delta:
                 shared, asked = shared | {"delta": delta}, asked | ({"delta": delta} if delta else {})
-            elif delta or m > LISTED:
-                continue
-            if name == "NoisyMatrix" and m > LISTED:
-                shared, asked = shared | {"rule": "borda"}, asked | {"rule": "borda"}
-            if name == "PrivateKwikSort" and m > SORTED:
-                continue
-            kind = Placing if name == "PrivateBorda" or "rule" in shared else Ordering
-            found.append(kind(setting, name, shared, asked))
+            if partial:
+                shared["ballots"] = "partial"
+            for rule in _rules(name, setting.n_items):
+                kind = Placing if name == "PrivateBorda" or rule.get("rule") == "borda" else Ordering
+                found.append(kind(setting, name, shared | rule, asked | rule))
+    return found
+
+
+def _rules(name: str, n_items: int) -> list[dict[str, str]]:
+    """How a mechanism may put the items in order: of few the best of all orders is known."""
+    if name != "NoisyMatrix" or n_items <= LISTED:
+        return [{}]
+    return [{"rule": "borda"}] + [{"rule": "copeland"}] * (n_items <= COMPARED)
+
+
+def left_out(setting: Setting) -> dict[str, str]:
+    """Why something is not weighed.
+
+    Examples
+    --------
+    >>> left_out(Setting("consensus", 50, 100, 1.0, trust="nobody"))
+    {'LocalMatrix': 'reports about pairs are simulated up to 20 items'}
+    """
+    m, found = setting.n_items, {}
+    if setting.trust == "nobody":
+        return {"LocalMatrix": f"reports about pairs are simulated up to {REPORTED} items"} if m > REPORTED else {}
+    if setting.named is not None:
+        takes = "it takes ballots that name all items"
+        found = {name: takes for name in choosable("consensus", "curator") if not TAGS[name].partial}
+    elif m > SORTED:
+        found = dict.fromkeys(("PrivateKwikSort", "PrivateFootrule"), f"it is simulated up to {SORTED} items")
+    if m > LISTED:
+        found.setdefault("ExponentialMechanism", f"all orders are listed up to {LISTED} items")
     return found

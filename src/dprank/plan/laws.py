@@ -18,6 +18,7 @@ from scipy.special import bdtr, betaln, log_ndtr, ndtr
 from dprank._quadrature import gauss
 from dprank._require import as_floats
 from dprank._search import least
+from dprank.plan.dependent import dependent_apart, dependent_draws
 from dprank.privacy.ranges import ScoreNoise, range_quantile
 
 __all__ = [
@@ -36,11 +37,11 @@ __all__ = [
 
 Array = NDArray[np.float64]
 #: "flips" and "coins" are answers that are randomised, or drawn, as a whole.
-Noise = Literal["none", "laplace", "gaussian", "gumbel", "exponential", "flips", "coins"]
+Noise = Literal["none", "laplace", "gaussian", "conditioned", "cube", "gumbel", "exponential", "flips", "coins"]
 #: Of all distances at once that tell items apart.
 LEVEL = 0.95
 #: All pairs are gone through up to so many items.
-_FEW = 40
+_FEW = 100
 #: Noise so many times narrower than what sampling does is as good as normal.
 _NARROW = 300.0
 #: Cells of an integral; nodes of the sum over what sampling does.
@@ -150,7 +151,7 @@ def told_apart(noise: Noise, scale: float, n_items: int, step: float = 0.0, leve
 
     Parameters
     ----------
-    noise : {"none", "laplace", "gaussian", "gumbel", "exponential"}
+    noise : {"none", "laplace", "gaussian", "conditioned", "cube", "gumbel", "exponential"}
     scale : float
         Of the noise; above 0 where there is any.
     n_items : int
@@ -172,6 +173,8 @@ def told_apart(noise: Noise, scale: float, n_items: int, step: float = 0.0, leve
     """
     if noise == "none":
         return 0.0
+    if noise == "conditioned" or noise == "cube":
+        return dependent_apart(noise, n_items, scale, step, level)
     if noise == "laplace" or noise == "gaussian":
         return range_quantile(ScoreNoise(noise, scale, step), n_items, level)
     if noise == "exponential":
@@ -199,6 +202,8 @@ class Simulated(NamedTuple):
 @lru_cache(maxsize=8)
 def _standard(n_items: int, draws: int, noise: Noise) -> Array:
     rng = np.random.default_rng([_SEED, n_items, draws, len(noise)])
+    if noise == "conditioned" or noise == "cube":
+        return dependent_draws(noise, n_items, draws, rng)
     return rng.laplace(0, 1, (draws, n_items)) if noise == "laplace" else rng.standard_normal((draws, n_items))
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, get_args
 
 from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
-from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder, room
-from dprank.plan.tags import Question, tag_of
+from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder, room
+from dprank.plan.tags import DATA, Question, tag_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,13 +22,14 @@ __all__ = ["Choice", "Plan", "alike", "named", "plan"]
 
 #: A share of error by which choices differ that are too close to call.
 _CLOSE = 0.02
+#: The same and an error more: by so much more is a choice still nearly as good as the best, which other people decide.
+_NEAR, _SLIGHT = 0.03, 0.003
 #: Where a search for an epsilon, and for a factor of the noise, gives up.
 _MOST_EPSILON, _LOUDEST = 1e4, 1e6
-#: Kinds of declaration, by question.
-_KINDS = {"ranking": "comparisons", "consensus": "ballots", "agreement": "ballots", "topk": "tallies"}
 _ERRORS = {
     "ranking": "pairs in the wrong order",
     "consensus": "pairs in the wrong order",
+    "winner": "chance to name another winner",
     "topk": "of the top k wrong",
     "agreement": "chance to miss the agreement",
 }
@@ -62,6 +63,9 @@ class Choice:
         Chance that two neighbours on the ladder, all items, and the top k come out right.
     band : tuple of float or None
         Share of pairs in the wrong order in 19 of 20 releases.
+    elsewhere : float or None
+        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
+        as good as the best.
     epsilon_needed, persons_needed : float or None
         For the wanted accuracy, the other as given; infinity where nothing is enough.
     trust : {"curator", "nobody"}
@@ -97,6 +101,7 @@ class Choice:
     trust: str
     needs: str
     publishable: bool
+    elsewhere: float | None = None
 
     def __str__(self) -> str:
         return named(self.mechanism, self.parameters)
@@ -115,20 +120,23 @@ class Plan:
     setting : Setting
     choices : tuple of Choice
     best : Choice
-        Of those that can be published, the one of least error; of equals, the one that tells items apart best.
+        Of those that can be published, the one of least error; of equals, the one that tells items apart best. But
+        where another is nearly as good, and clearly better where people are not as supposed, that one.
     second : Choice or None
         The next one that is another in more than name.
     reason : str
         Why, in a sentence.
     items : tuple of str or None
         Names, if there are any.
+    left_out : dict of str to str
+        What was not weighed, and why.
 
     Examples
     --------
     >>> import dprank
     >>> found = dprank.plan("ranking", items=["a", "b", "c", "d"], persons=400, epsilon=1.0, answers=[1, 3])
     >>> str(found.best)
-    'NoisyCounts(net, once, answers=3)'
+    'NoisyCounts(net, once, conditioned, answers=3)'
     >>> print(found.to_toml(), end="")
     kind = "comparisons"
     items = ["a", "b", "c", "d"]
@@ -139,6 +147,7 @@ class Plan:
     score = "net"
     design = "once"
     adjacency = "replace"
+    noise = "conditioned"
     answers = 3
     """
 
@@ -148,6 +157,7 @@ class Plan:
     second: Choice | None
     reason: str
     items: tuple[str, ...] | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def supposed(self) -> str:
@@ -163,7 +173,10 @@ class Plan:
             people = f"{s.persons:,} people answer {asked} different pairs{', as many each' * (len(s.given) > 1)}"
             law = "Bradley-Terry strengths at even steps"
         else:
-            people, law = f"{s.persons:,} people rank all items", f"a Mallows law of phi = {s.phi:.3g}"
+            ranked = "all items" if s.named is None or s.named == s.n_items else f"their first {s.named} items"
+            people, law = f"{s.persons:,} people rank {ranked}", f"a Mallows law of phi = {s.phi:.3g}"
+            if s.camps is not None and s.camps < 1:
+                law += f" for {s.camps:.0%} of them, and of the order with its halves exchanged for the others"
         return f"{people}; {law}: {(1 + s.gap) / 2:.1%} put an item before the next one"
 
     @property
@@ -202,6 +215,7 @@ class Plan:
             "best": at[id(self.best)],
             "second": None if self.second is None else at[id(self.second)],
             "reason": self.reason,
+            "left_out": dict(self.left_out),
             "choices": each,
         }
         return json.dumps(told, indent=1, allow_nan=False)
@@ -216,7 +230,7 @@ class Plan:
         """
         if self.setting.trust == "nobody":
             raise ValueError("trust = 'nobody'; people send reports, so there is no file that a release could read")
-        lines = [f"kind = {json.dumps(_KINDS[self.setting.question])}"]
+        lines = [f"kind = {json.dumps(DATA[self.setting.question])}"]
         if self.items is not None:
             lines.append(f"items = {json.dumps(list(self.items), ensure_ascii=False)}")
         lines += ["", *self.release_lines()]
@@ -247,7 +261,7 @@ def plan(
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
     items : int or sequence of str
         How many, at most 1000 (10^8 of a top k); or all of them.
     persons : int
@@ -258,15 +272,15 @@ def plan(
         Bounds on what counts of one person: answers of a ranking, items of a top k. People are supposed to give as
         many as the largest of them, or as `given` says.
     phi : float, optional
-        Spread of the Mallows law, of consensus and agreement, instead of `gap`: (1 - gap) / (1 + gap).
+        Spread of the Mallows law, of consensus, winner and agreement, instead of `gap`: (1 - gap) / (1 + gap).
     gap : float, optional
         Lead of an item over the next, 0.1 by default: of a top k the difference of the shares of people. Share and gap
         of a top k are by default what people can have who give so many items.
     k : int, optional
         Of the top k; 1 by default, and 10 of a top k.
     **more
-        delta, adjacency, given, accuracy, protect, trust, public_graph, ordered, values, share, size: as in
-        `dprank.plan.setting.Setting`.
+        delta, adjacency, given, accuracy, protect, trust, public_graph, design, camps, named, ordered, values, share,
+        size: as in `dprank.plan.setting.Setting`.
 
     Returns
     -------
@@ -303,8 +317,8 @@ def plan(
         k = min(10, count - 1) if question == "topk" else 1
     k = require_whole("k", k, 1, max(count - 1, 1))
     if phi is not None:
-        if gap is not None or question not in ("consensus", "agreement"):
-            raise ValueError(f"phi = {shown(phi)}; it goes with consensus and agreement, and without a gap")
+        if gap is not None or question not in ("consensus", "winner", "agreement"):
+            raise ValueError(f"phi = {shown(phi)}; it goes with consensus, winner and agreement, and without a gap")
         if isinstance(phi, bool) or not isinstance(phi, int | float) or not 0 < phi < 1:
             raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
         gap = (1 - phi) / (1 + phi)
@@ -316,23 +330,46 @@ def plan(
     more["gap"] = lead if gap is None else gap
     setting = Setting(question, count, persons, epsilon, answers=bounds, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")
-    found, refused = [], ""
+    found: list[tuple[Candidate, Choice]] = []
+    left = dict(getattr(module, "left_out", lambda _: {})(setting))
     for one in module.candidates(setting):
         try:
-            found.append(_chosen(one))
+            found.append((one, _chosen(one)))
         except ValueError as error:  # so much or so little is beyond this one
-            refused = refused or str(error)
-    public = [choice for choice in found if choice.publishable]
-    if not public:
+            left.setdefault(named(one.mechanism, one.asked), str(error))
+    if not any(choice.publishable for _, choice in found):
+        refused = next(iter(left.values()), None)
         raise ValueError(
             refused
             or f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}; no mechanism answers {question!r} so"
         )
-    ranked = sorted(found, key=lambda choice: (not choice.publishable, *_merit(choice)))
-    best = ranked[0]
-    others = [choice for choice in ranked[1:] if choice.publishable and not alike(choice, best)]
+    found.sort(key=lambda pair: (not pair[1].publishable, *_merit(pair[1])))
+    ranked = _weighed_elsewhere(found)
+    best = _robust(ranked)
+    others = [choice for choice in ranked if choice.publishable and choice is not best and not alike(choice, best)]
     second = others[0] if others else None
-    return Plan(setting, tuple(ranked), best, second, _reason(setting, best, second, ranked), names)
+    return Plan(setting, tuple(ranked), best, second, _reason(setting, best, second, ranked), names, left)
+
+
+def _weighed_elsewhere(found: Sequence[tuple[Candidate, Choice]]) -> list[Choice]:
+    """The choices; those that are nearly as good as the first say what they do where people are not as supposed."""
+    first = found[0][1]
+    near = [choice.publishable and choice.error - first.error <= _SLIGHT + _NEAR * first.error for _, choice in found]
+    if all(alike(choice, first) for (_, choice), it in zip(found, near, strict=True) if it):
+        return [choice for _, choice in found]
+    return [
+        replace(choice, elsewhere=one.elsewhere(one.drawn(one.setting.epsilon))) if it else choice
+        for (one, choice), it in zip(found, near, strict=True)
+    ]
+
+
+def _robust(ranked: Sequence[Choice]) -> Choice:
+    """The first that no other, nearly as good, is clearly better than where people are not as supposed."""
+    there = [choice.elsewhere for choice in ranked if choice.elsewhere is not None]
+    if not there:
+        return ranked[0]
+    bar = min(there) + _SLIGHT + _NEAR * min(there)
+    return next(choice for choice in ranked if choice.elsewhere is not None and choice.elsewhere <= bar)
 
 
 def named(mechanism: str, parameters: Mapping[str, Any]) -> str:
@@ -357,7 +394,7 @@ def alike(one: Choice, other: Choice) -> bool:
 
     Examples
     --------
-    >>> first, second = plan("ranking", items=4, persons=99, epsilon=1.0).choices[:2]
+    >>> first, second = plan("ranking", items=4, persons=99, epsilon=1.0).choices[1:3]
     >>> first.parameters["design"], second.parameters["design"], alike(first, second)
     ('once', 'any', True)
     """
@@ -440,12 +477,18 @@ def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Seque
     """Why the best is the best."""
     means = _ERRORS[setting.question]
     said = f"{best.error:.1%} {means} ({_split(best)})"
-    twins = [str(choice) for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
+    safe = math.inf if best.elsewhere is None else best.elsewhere + _SLIGHT
+    equals = [choice for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
+    twins = [str(choice) for choice in equals if (choice.elsewhere or 0.0) <= safe]
     if twins:
         said += f"; as good: {', '.join(twins)}"
     if second is None:
         return said + "; nothing else answers this"
     gap = second.error - best.error
+    if best is not ranked[0] and best.elsewhere is not None and ranked[0].elsewhere is not None:
+        said += f"; nearly as good as {ranked[0]}, which has {ranked[0].error:.1%}, and safer: where "
+        said += f"{ELSEWHERE[setting.question]}, {best.elsewhere:.1%} against {ranked[0].elsewhere:.1%}"
+        return said
     if gap <= _CLOSE * max(best.error, 0.01):
         return said + f"; too close to call: {second} has {second.error:.1%}"
     return said + f"; second best: {second} with {second.error:.1%}, {_why(best, second)}"

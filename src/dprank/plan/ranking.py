@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dprank.data.counting import GRAIN
+from dprank.plan.dependent import Dependent, dependent_right
 from dprank.plan.laws import pair_right, pairs_of, simulated, told_apart
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
+from dprank.plan.unequal import counted_wrong, fitted_wrong
+from dprank.privacy.cube import cube_law
 
-__all__ = ["Counting", "Likelihood", "candidates"]
+__all__ = ["Asking", "Counting", "Likelihood", "candidates", "left_out"]
 
 Array = NDArray[np.float64]
+#: Items up to which likelihoods are fitted: each step solves a system of so many equations.
+FITTED = 200
 
 
 class _Ladder(NamedTuple):
@@ -45,10 +51,11 @@ def ladder(n_items: int, gap: float) -> _Ladder:
     return _Ladder((sums[behind] - sums[ahead]) / others, (squares[behind] + squares[ahead]) / others, lead)
 
 
-def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, Array]:
+def moments(n_items: int, gap: float, score: str, answers: int, matching: bool = False) -> tuple[Array, Array]:
     """Mean and variance of the difference of two scores that one person adds, of the pairs of `pairs_of`, better first.
 
-    A person answers so many different pairs, drawn evenly, each by a coin of its own.
+    A person answers so many different pairs, drawn evenly, each by a coin of its own; with `matching`, which is of net
+    wins, no item is in two of them.
 
     Notes
     -----
@@ -69,6 +76,13 @@ def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, 
     found = ladder(n_items, gap)
     lead, a, q = found.by_lag[j - i], found.mean, others * found.square
     mean = others * (a[i] - a[j]) / pairs
+    if matching:
+        table = np.sign(np.arange(n_items) - np.arange(n_items)[:, None]) * found.by_lag[_lags(n_items)]
+        apart = (others * a[i] - lead) * (others * a[j] + lead) - np.einsum("pu,pu->p", table[i], table[j])
+        # of two pairs without a common item, both are asked so often
+        both = math.comb(answers, 2) / (3 * math.comb(n_items, 4)) if answers > 1 else 0.0
+        square = 4 * answers / n_items + 2 * answers / pairs - 2 * both * apart
+        return answers * mean, square - (answers * mean) ** 2
     if score in ("net", "fitted"):
         square = np.full(len(i), 2.0 * n_items / pairs)
         between = (q[i] + q[j] + 2 * lead**2) / pairs
@@ -82,6 +96,11 @@ def moments(n_items: int, gap: float, score: str, answers: int) -> tuple[Array, 
         return answers * mean, answers * within
     left = 1 - (answers - 1) / (pairs - 1) if pairs > 1 else 1.0
     return answers * mean, answers * (within + left * (between - mean**2))
+
+
+def _lags(n_items: int) -> NDArray[np.int64]:
+    item = np.arange(n_items)
+    return np.abs(item - item[:, None])
 
 
 def item_variance(n_items: int, gap: float, score: str, answers: int) -> Array:
@@ -138,6 +157,11 @@ class Counting(Candidate):
         return str(self.parameters["score"])
 
     @property
+    def matching(self) -> bool:
+        """Whether nobody is asked about an item twice."""
+        return self.setting.design == "matching" and self.score == "net"
+
+    @property
     def appearances(self) -> float:
         """How often an item is compared."""
         return 2 * self.setting.persons * float(np.mean(self.counted)) / self.setting.n_items
@@ -146,6 +170,12 @@ class Counting(Candidate):
         made = self.made(epsilon)
         return Drawn(made.noise, made.scale)
 
+    def _made(self, epsilon: float) -> Any:
+        made = super()._made(epsilon)
+        if getattr(made, "noise", None) == "cube":  # refuses a cube that is too wide to be drawn
+            cube_law(made.scale / GRAIN[self.score], made.n_items)
+        return made
+
     @cached_property
     def counted(self) -> tuple[int, ...]:
         """How many answers of a person count, of each of the groups of people."""
@@ -153,25 +183,43 @@ class Counting(Candidate):
 
     def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
         """Mean and variance that a person adds to the differences of pairs, if as many people give each number."""
-        each = [moments(self.setting.n_items, self.setting.gap, self.score, number) for number in answers]
+        m, gap = self.setting.n_items, self.setting.gap
+        each = [moments(m, gap, self.score, number, self.matching) for number in answers]
         mean, variance = (np.mean(part, axis=0) for part in zip(*each, strict=True))
         return mean, variance
 
     def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
         mean, variance = self.spread(answers)
-        right = pair_right(persons * mean, persons * variance, drawn.noise, drawn.scale)
+        right = self._chance(self._total(drawn, persons), persons * mean, persons * variance)
         return float((1 - right) @ pairs_of(self.setting.n_items).weight)
+
+    def _total(self, drawn: Drawn, persons: int) -> Drawn:
+        """Noise on the scores of so many people."""
+        return drawn
+
+    def _chance(self, drawn: Drawn, apart: Array, wide: Array) -> Array:
+        """Chances of pairs, by mean and variance of their differences."""
+        if drawn.noise == "conditioned" or drawn.noise == "cube":
+            return dependent_right(drawn.noise, self.setting.n_items, drawn.scale, apart, wide)
+        return pair_right(apart, wide, drawn.noise, drawn.scale)
 
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         at = middle(self.setting.n_items)
-        mean, variance = (float(one[at]) for one in self.spread(self.counted))
-        return float(pair_right(persons * mean, persons * variance, drawn.noise, drawn.scale))
+        mean, variance = (one[at] for one in self.spread(self.counted))
+        return float(self._chance(self._total(drawn, persons), persons * mean, persons * variance))
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        if self.setting.design == "matching":
+            return None
+        m, gap, persons = self.setting.n_items, self.setting.gap, self.setting.persons
+        return counted_wrong(m, gap, self.score, persons * float(np.mean(self.counted)), partial(self._chance, drawn))
 
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
         means, deviation = self._scores()
-        every = simulated(means, deviation, drawn.noise, drawn.scale, setting.k)
-        apart, share = self._apart(drawn)
+        total = self._total(drawn, setting.persons)
+        every = simulated(means, deviation, total.noise, total.scale, setting.k)
+        apart, share = self._apart(total)
         return Measured(
             self.wrong(drawn, setting.persons, self.counted),
             self.wrong(NONE, setting.persons, setting.given),
@@ -236,8 +284,61 @@ class Likelihood(Counting):
         # a win more is two net wins more
         return Drawn("laplace", 2 * self.made(epsilon).scale)
 
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        setting = self.setting
+        if setting.design == "matching":
+            return None
+        answers = setting.persons * float(np.mean(self.counted))
+        return fitted_wrong(setting.n_items, setting.gap, answers, drawn.scale / math.sqrt(2))
+
     def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
         return None, None  # strengths have no independent noise
+
+
+@dataclass(frozen=True)
+class Asking(Counting):
+    """Net wins estimated from a report of everybody.
+
+    Examples
+    --------
+    >>> one = candidates(Setting("ranking", 5, 400, 1.0, trust="nobody"))[0]
+    >>> one.mechanism, round(one.measured(one.drawn(1.0)).pair_right, 2)
+    ('LocalComparisons', 0.67)
+    """
+
+    @property
+    def score(self) -> str:
+        """Net wins."""
+        return "net"
+
+    def drawn(self, epsilon: float) -> Drawn:
+        """What the report of one person adds to one score, of two that differ; over pairs and people the mean.
+
+        Notes
+        -----
+        Of a pairs s are told, and all s answers with probability c. A sign counts a / (s c), so that the square of one
+        answer's estimate is a / (s c^2) on average, and the product of two is their own times
+        a (s - 1) / (s c (a - 1)): both are told that often.
+        """
+        made, each = self.made(epsilon), []
+        for asked in self.counted:
+            mean, variance = self.spread((asked,))
+            told = min(made.length, asked)
+            weight = float(made.weight(asked))
+            square = 4.0 * asked / (self.setting.n_items - 1)
+            both = weight * (told - 1) / (asked - 1) if asked > 1 else 0.0
+            each.append((weight / made.shrinkage - both) * square + (both - 1) * (variance + mean**2))
+        return Drawn("gaussian", math.sqrt(float(np.mean(each, axis=0) @ pairs_of(self.setting.n_items).weight) / 2))
+
+    def _total(self, drawn: Drawn, persons: int) -> Drawn:
+        return drawn._replace(scale=drawn.scale * math.sqrt(persons))
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        return None  # nothing else is weighed
+
+    def _apart(self, drawn: Drawn) -> tuple[float | None, float | None]:
+        apart = told_apart(drawn.noise, drawn.scale, self.setting.n_items)
+        return apart, 0.5 + apart / self.appearances / 4
 
 
 def candidates(setting: Setting) -> list[Candidate]:
@@ -246,42 +347,58 @@ def candidates(setting: Setting) -> list[Candidate]:
     Examples
     --------
     >>> len(candidates(Setting("ranking", 5, 100, 1.0, answers=(1, 3))))
-    12
+    16
     """
     whole = setting.protect == "person"
     found: list[Candidate] = []
     if setting.trust == "nobody":
-        return found
+        if not whole or setting.adjacency != "replace":
+            return []
+        name, sized = "LocalComparisons", {"n_items": setting.n_items}
+        return [
+            Asking(setting, name, sized | {"per_person": bound}, {"mechanism": name, "answers": bound})
+            for bound in setting.answers
+        ]
     for bound in setting.answers if whole else (None,):
-        designs = ("once", "any") if whole else ("any",)
-        for score, design, delta in product(("net", "half", "wins"), designs, sorted({0.0, setting.delta})):
-            parameters: dict[str, Any] = {
-                "n_items": setting.n_items,
-                "per_person": bound,
-                "unit": "voter" if whole else "comparison",
-                "adjacency": setting.adjacency,
-                "score": score,
-                "design": design,
-                "delta": delta,
-            }
-            asked: dict[str, Any] = {
-                "protect": setting.protect,
-                "score": score,
-                "design": design,
-                "adjacency": setting.adjacency,
-            }
-            asked |= ({"answers": bound} if bound else {}) | ({"delta": delta} if delta else {})
-            found.append(Counting(setting, "NoisyCounts", parameters, asked))
-        if setting.public_graph and setting.adjacency == "replace":
-            parameters = {
-                "n_items": setting.n_items,
-                "per_person": bound,
-                "unit": "voter" if whole else "comparison",
-                "ridge": 1.0,
-                "graph": "public",
-            }
-            asked = {"protect": setting.protect, "mechanism": "PerturbedMLE", "public_graph": True} | (
-                {"answers": bound} if bound else {}
-            )
-            found.append(Likelihood(setting, "PerturbedMLE", parameters, asked))
+        shared: dict[str, Any] = {
+            "n_items": setting.n_items,
+            "per_person": bound,
+            "unit": "voter" if whole else "comparison",
+        }
+        most = {"answers": bound} if bound else {}
+        for score, design, (noise, delta) in _counts(setting):
+            chosen = {"score": score, "design": design, "adjacency": setting.adjacency}
+            told = {"noise": noise} if noise in get_args(Dependent) else {}
+            asked: dict[str, Any] = {"protect": setting.protect} | chosen | told | most
+            asked |= {"delta": delta} if delta else {}
+            made = shared | chosen | {"delta": delta, "noise": noise}
+            found.append(Counting(setting, "NoisyCounts", made, asked))
+        if setting.public_graph and setting.adjacency == "replace" and setting.n_items <= FITTED:
+            graph: dict[str, Any] = {"ridge": 1.0, "graph": "public"}
+            asked = {"protect": setting.protect, "mechanism": "PerturbedMLE", "public_graph": True} | most
+            found.append(Likelihood(setting, "PerturbedMLE", shared | graph, asked))
     return found
+
+
+def left_out(setting: Setting) -> dict[str, str]:
+    """Why something is not weighed.
+
+    Examples
+    --------
+    >>> left_out(Setting("ranking", 500, 100, 1.0, public_graph=True))
+    {'PerturbedMLE': 'fitting 500 items takes long: up to 200'}
+    """
+    if setting.trust == "curator" and setting.public_graph and setting.n_items > FITTED:
+        return {"PerturbedMLE": f"fitting {setting.n_items} items takes long: up to {FITTED}"}
+    return {}
+
+
+def _counts(setting: Setting) -> Iterator[tuple[str, str, tuple[str, float]]]:
+    """Scores, designs and noises with their delta; of noises that depend on each other those that may pay."""
+    whole = setting.protect == "person"
+    designs = (("matching",) if setting.design == "matching" else ()) + (("once", "any") if whole else ("any",))
+    apart = [("laplace", 0.0)] + ([("gaussian", setting.delta)] if setting.delta else [])
+    together = [(noise, 0.0) for noise in get_args(Dependent)]
+    for score, design in product(("net", "half", "wins"), designs):
+        narrow = score == "net" and (design != "any" or not whole)
+        yield from ((score, design, noise) for noise in apart + together * narrow)

@@ -22,10 +22,18 @@ from dprank.plan.laws import Noise
 from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
 
-__all__ = ["Candidate", "Drawn", "Measured", "Setting", "louder", "room"]
+__all__ = ["CAMP", "ELSEWHERE", "Candidate", "Drawn", "Measured", "Setting", "louder", "room"]
 
 #: Most items of what is planned: of a top k, and of orders.
 MOST_TALLIED, MOST_ORDERED = 10**8, 1000
+#: What else people may be, if nobody said: it decides between choices that are as good for those who are supposed.
+ELSEWHERE = {
+    "ranking": "half of the items are asked about four times as often",
+    "consensus": "four in ten have the halves of the order exchanged",
+    "winner": "four in ten have the halves of the order exchanged",
+}
+#: Share of the larger of two camps there.
+CAMP = 0.6
 #: Most persons.
 MOST_PERSONS = 10**12
 
@@ -36,7 +44,7 @@ class Setting:
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
     n_items, persons : int
     epsilon, delta, adjacency
         As of every mechanism.
@@ -54,6 +62,15 @@ class Setting:
     trust : {"curator", "nobody"}
     public_graph : bool
         Whether everybody may know who compared what.
+    design : {"once", "matching"}
+        Whether people compare different pairs, or are never asked about an item twice.
+    camps : float, optional
+        Of consensus and winner: share of the people who have the right order in mind, where the others have it with its
+        halves exchanged; above 1/2. Unless said, one order is supposed, and of choices that are as good the one is
+        taken that camps harm least.
+    named : int, optional
+        Of consensus and winner: how many places a ballot names, at most; such ballots have gaps and may have ties.
+        Unless said, all ballots rank all items.
     ordered, values : bool
         Whether a top k comes in its order, and with its counts.
     share : float
@@ -87,6 +104,9 @@ class Setting:
     protect: str = "person"
     trust: str = "curator"
     public_graph: bool = False
+    design: str = "once"
+    camps: float | None = None
+    named: int | None = None
     ordered: bool = True
     values: bool = False
     share: float = 0.5
@@ -124,6 +144,11 @@ class Setting:
             protect=require_one_of("protect", self.protect, ("person", "answer")),
             trust=require_one_of("trust", self.trust, ("curator", "nobody")),
             public_graph=require_bool("public_graph", self.public_graph),
+            design=require_one_of("design", self.design, ("once", "matching")),
+            camps=None
+            if self.camps is None
+            else require_real("camps", self.camps, "a share above 1/2 and at most 1 is needed", lambda x: 0.5 < x <= 1),
+            named=None if self.named is None else require_whole("named", self.named, 2, n_items),
             ordered=require_bool("ordered", self.ordered),
             values=require_bool("values", self.values),
             share=require_real("share", self.share, "a share in (0, 1) is needed", unit),
@@ -131,6 +156,13 @@ class Setting:
         )
         if self.protect == "answer" and self.question != "ranking":
             raise ValueError(f"protect = 'answer', question = {self.question!r}; an answer alone is one of a ranking")
+        if self.question not in ("consensus", "winner") and (self.camps, self.named) != (None, None):
+            raise ValueError(f"camps and named are of ballots that are put in order; question = {self.question!r}")
+        if self.design == "matching" and (self.question != "ranking" or max(self.given) > n_items // 2):
+            raise ValueError(
+                f"design = 'matching', question = {self.question!r}, given = {max(self.given)}; of a ranking of "
+                f"{n_items} items at most {n_items // 2} answers have no item twice"
+            )
         if tallied and not self.gap < self.share:
             raise ValueError(f"gap = {self.gap}, share = {self.share}; the next item has share less gap: above 0")
         if tallied and self.share + (self.k - 1) * self.gap >= 1:
@@ -275,3 +307,7 @@ class Candidate(ABC):
     @abstractmethod
     def measured(self, drawn: Drawn) -> Measured:
         """All that a plan says."""
+
+    def elsewhere(self, drawn: Drawn) -> float | None:
+        """The error where people are not as supposed, see `ELSEWHERE`; None where nothing else is weighed."""
+        return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Literal
+from itertools import product
+from typing import Any, Literal, get_args
 
 from dprank._require import require_one_of
 
@@ -20,10 +21,38 @@ NEUTRAL: dict[str, Any] = {
     "public_graph": False,
 }
 
-__all__ = ["TAGS", "Question", "Tag", "choosable", "mechanism_class", "mechanism_of", "tag_of"]
+__all__ = [
+    "DATA",
+    "OUTPUT",
+    "TAGS",
+    "Question",
+    "Tag",
+    "choosable",
+    "chooser",
+    "mechanism_class",
+    "mechanism_of",
+    "tag_of",
+]
 
-Question = Literal["ranking", "consensus", "topk", "agreement"]
+Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 Trust = Literal["curator", "nobody"]
+
+#: What people give who are asked a question, as kinds of declarations.
+DATA: dict[Question, str] = {
+    "ranking": "comparisons",
+    "consensus": "ballots",
+    "winner": "ballots",
+    "topk": "tallies",
+    "agreement": "ballots",
+}
+#: What comes out.
+OUTPUT: dict[Question, str] = {
+    "ranking": "an order of the items",
+    "consensus": "an order of the items",
+    "winner": "the name of one item",
+    "topk": "the k most frequent items",
+    "agreement": "whether they agree",
+}
 
 
 @dataclass(frozen=True)
@@ -32,7 +61,7 @@ class Tag:
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
         That it answers.
     home : str
         Module of its class, below `dprank`.
@@ -42,6 +71,8 @@ class Tag:
         Whether a delta above 0 buys anything.
     adjacency : bool
         Whether it can be told that people come and go; else one person's data are replaced.
+    partial : bool
+        Whether it takes ballots with ties and gaps.
     gives : tuple of str
         What a release has besides its order, set or decision.
     publishable : bool
@@ -51,8 +82,8 @@ class Tag:
 
     Examples
     --------
-    >>> TAGS["PrivateBorda"].gives, TAGS["LocalBorda"].trust
-    (('scores',), 'nobody')
+    >>> TAGS["PrivateBorda"].gives, TAGS["PrivateBorda"].data, TAGS["LocalBorda"].trust
+    (('scores',), 'ballots', 'nobody')
     """
 
     question: Question
@@ -60,9 +91,25 @@ class Tag:
     trust: Trust = "curator"
     delta: bool = False
     adjacency: bool = False
+    partial: bool = False
     gives: tuple[str, ...] = ()
     publishable: bool = True
     needs: str = ""
+
+    @property
+    def data(self) -> str:
+        """What people give: comparisons, ballots or tallies."""
+        return DATA[self.question]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """What can be protected: a person; of comparisons also one answer."""
+        return ("person", "answer") if self.question == "ranking" else ("person",)
+
+    @property
+    def output(self) -> str:
+        """What comes out, in words; `gives` is what comes with it."""
+        return OUTPUT[self.question]
 
 
 #: By the name of the class. A test holds it to what the classes say of themselves.
@@ -74,21 +121,44 @@ TAGS: dict[str, Tag] = {
         gives=("scores",),
         needs="everybody may know who compared what, and nobody leaves out what they were asked",
     ),
-    "PrivateBorda": Tag("consensus", "aggregation.private_borda", delta=True, adjacency=True, gives=("scores",)),
-    "NoisyMatrix": Tag("consensus", "aggregation.noisy_matrix", delta=True, adjacency=True, gives=("margins",)),
+    "LocalComparisons": Tag(
+        "ranking",
+        "pairwise.local_comparisons",
+        trust="nobody",
+        gives=("scores",),
+        needs="everybody may know who was asked what",
+    ),
+    "PrivateBorda": Tag(
+        "consensus", "aggregation.private_borda", delta=True, adjacency=True, partial=True, gives=("scores",)
+    ),
+    "NoisyMatrix": Tag(
+        "consensus", "aggregation.noisy_matrix", delta=True, adjacency=True, partial=True, gives=("margins",)
+    ),
     "PrivateKwikSort": Tag("consensus", "aggregation.private_kwiksort", delta=True, adjacency=True),
+    "PrivateFootrule": Tag("consensus", "aggregation.private_footrule", delta=True, adjacency=True),
     "ExponentialMechanism": Tag(
         "consensus", "aggregation.exponential", adjacency=True, publishable=False, needs="research: floats draw it"
     ),
-    "LocalBorda": Tag("consensus", "aggregation.local_borda", trust="nobody", gives=("scores",)),
-    "LocalMatrix": Tag("consensus", "aggregation.local_reports", trust="nobody"),
+    "LocalBorda": Tag("consensus", "aggregation.local_borda", trust="nobody", partial=True, gives=("scores",)),
+    "LocalMatrix": Tag("consensus", "aggregation.local_reports", trust="nobody", partial=True),
+    "PrivateWinner": Tag("winner", "aggregation.winner", adjacency=True, partial=True),
     "Oneshot": Tag("topk", "topk.oneshot", delta=True, adjacency=True, gives=("values",)),
     "Peeling": Tag("topk", "topk.peeling", delta=True, adjacency=True),
+    "JointExponential": Tag("topk", "topk.joint", adjacency=True),
+    "LocalTopK": Tag("topk", "topk.local", trust="nobody", gives=("values",)),
     "NoisyNorm": Tag("agreement", "uniformity.noisy_norm", gives=("p_value",)),
     "LaplaceUnif": Tag("agreement", "uniformity.laplace", gives=("p_value",)),
+    "OptimalVote": Tag("agreement", "uniformity.optimal_vote", delta=True, gives=("p_value",)),
     "Trun": Tag("agreement", "uniformity.truncated", publishable=False, needs="research: floats draw its coins"),
     "LocalPairs": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
     "LocalOneBit": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
+    "LocalTwoStage": Tag(
+        "agreement",
+        "uniformity.local_two_stage",
+        trust="nobody",
+        gives=("p_value",),
+        needs="half of the people are asked after the others have answered",
+    ),
 }
 
 
@@ -132,7 +202,7 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
 
     Parameters
     ----------
-    question : {"ranking", "consensus", "topk", "agreement"}
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
     name : str
         Of a class that `TAGS` lists for the question, with a curator and noise fit for release.
     epsilon : float
@@ -174,9 +244,34 @@ def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequen
     if given.get("ballots", "full") != "full" and "ballots" not in known:
         able = [one for one in fit if "ballots" in signature(mechanism_class(one).calibrated).parameters]
         raise ValueError(f"mechanism = {name!r} takes full ballots alone; of others {' or '.join(able)}")
-    if name == "Peeling":  # its rounds cost the same for however many items of a person: the tallies are bounded
+    if name in ("Peeling", "JointExponential"):  # they cost the same for however many items of a person
         given.pop("per_person", None)
     for key in [key for key in given if key not in known]:
         if (value := given.pop(key)) not in (None, NEUTRAL.get(key)):
             raise ValueError(f"{key.replace('_', '-')} = {value!r}; a {name} has no such choice")
     return mechanism_class(name).calibrated(epsilon=epsilon, **given)
+
+
+#: What may come with an answer.
+_GIVES = {"scores": "noisy scores", "margins": "noisy margins", "values": "noisy counts", "p_value": "a p-value"}
+_WHO = {"curator": "a curator", "nobody": "nobody"}
+
+
+def chooser() -> str:
+    """All mechanisms as a table in Markdown: from what people give, and who is trusted, to a class and what it gives.
+
+    Examples
+    --------
+    >>> print(chooser().splitlines()[0])
+    | question | people give | who is trusted | class | comes with the answer | δ | ties and gaps |
+    """
+    head = ["question", "people give", "who is trusted", "class", "comes with the answer", "δ", "ties and gaps"]
+    rows = [head, ["---"] * len(head)]
+    for question, trust in product(get_args(Question), get_args(Trust)):
+        for name in choosable(question, trust):
+            tag = TAGS[name]
+            notes = [_GIVES[it] for it in tag.gives] + ([f"*{tag.needs}*"] if tag.needs else [])
+            ticks = ["yes" if it else "no" for it in (tag.delta, tag.partial)]
+            told = "; ".join(notes) or "nothing"
+            rows.append([f"{question}: {tag.output}", tag.data, _WHO[trust], f"`{name}`", told, *ticks])
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)

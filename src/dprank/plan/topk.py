@@ -16,7 +16,7 @@ from dprank.plan.laws import (
 )
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 
-__all__ = ["Counted", "candidates"]
+__all__ = ["Counted", "Reported", "candidates", "left_out"]
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,17 @@ class Counted(Candidate):
     def _law(self, drawn: Drawn, persons: int, kept: float) -> tuple[float, int, int, Spread]:
         """Step, items on the ladder and below it, and the law of a count, if a person keeps such a share of items."""
         setting = self.setting
-        share = kept * (setting.share - setting.gap / 2)
+        share = self._share(kept)
         law = Spread(math.sqrt(persons * share * (1 - share)), drawn.noise, drawn.scale)
         return persons * kept * setting.gap, setting.k, setting.n_items - setting.k, law
+
+    def _share(self, kept: float) -> float:
+        """Of the people who have an item between the last of the top k and the next, if so much of each is kept."""
+        return kept * (self.setting.share - self.setting.gap / 2)
+
+    def _total(self, drawn: Drawn, persons: int) -> Drawn:
+        """Noise on the counts of so many people."""
+        return drawn
 
     def _kept(self) -> float:
         return sum(min(self.bound, given) for given in self.setting.given) / sum(self.setting.given)
@@ -61,7 +69,8 @@ class Counted(Candidate):
 
     def measured(self, drawn: Drawn) -> Measured:
         setting, persons = self.setting, self.setting.persons
-        apart = told_apart(drawn.noise, drawn.scale, setting.n_items, 1.0)
+        total = self._total(drawn, persons)
+        apart = told_apart(total.noise, total.scale, setting.n_items, 1.0 if total is drawn else 0.0)
         each = self._law(drawn, persons, self._kept())
         right = ladder_top_right(*each)
         return Measured(
@@ -87,11 +96,14 @@ def candidates(setting: Setting) -> list[Candidate]:
     Examples
     --------
     >>> len(candidates(Setting("topk", 100, 1000, 1.0, k=3, gap=0.05, answers=(1, 5))))
-    6
+    7
     """
     found: list[Candidate] = []
     if setting.trust == "nobody":
-        return found
+        name, m = "LocalTopK", setting.n_items
+        each = [{"k": setting.k, "per_person": bound} for bound in setting.answers]
+        local = [Reported(setting, name, {"n_items": m} | keys, {"mechanism": name} | keys) for keys in each]
+        return [*local] if setting.adjacency == "replace" else []
     for delta in sorted({0.0, setting.delta}):
         shared: dict[str, Any] = {
             "n_items": setting.n_items,
@@ -111,7 +123,32 @@ def candidates(setting: Setting) -> list[Candidate]:
             for noise in ("exponential", "gumbel"):
                 keys = {"mechanism": "Peeling", "noise": noise, "per_person": setting.answers[-1]}
                 found.append(Peeled(setting, "Peeling", shared | {"noise": noise}, told | keys))
+    if not setting.values and not left_out(setting):
+        from dprank.plan.joint import Together
+
+        shared = {"n_items": setting.n_items, "k": setting.k, "adjacency": setting.adjacency}
+        keys = {"ordered": setting.ordered, "per_person": setting.answers[-1]}
+        told = {"k": setting.k, "adjacency": setting.adjacency, "mechanism": "JointExponential"} | keys
+        found.append(Together(setting, "JointExponential", shared | {"ordered": setting.ordered}, told))
     return found
+
+
+def left_out(setting: Setting) -> dict[str, str]:
+    """Why something is not weighed.
+
+    Examples
+    --------
+    >>> left_out(Setting("topk", 10**6, 10**6, 1.0, k=10, share=0.1, gap=0.01, answers=(5,), ordered=False))
+    {'JointExponential': 'its chances are summed up to 50,000 = k times items'}
+    """
+    from dprank.plan.joint import LISTED, TABLED
+
+    lists = setting.ordered and setting.k > 1
+    most = LISTED if lists else TABLED
+    if setting.values or setting.trust == "nobody" or setting.k * setting.n_items <= most:
+        return {}
+    how = "lists are drawn" if lists else "its chances are summed"
+    return {"JointExponential": f"{how} up to {most:,} = k times items"}
 
 
 @dataclass(frozen=True)
@@ -120,10 +157,40 @@ class Peeled(Counted):
 
     Examples
     --------
-    >>> one = candidates(Setting("topk", 100, 1000, 1.0, k=3, gap=0.05, answers=(3,)))[-1]
+    >>> one = candidates(Setting("topk", 100, 1000, 1.0, k=3, gap=0.05, answers=(3,)))[-2]
     >>> one.mechanism, one.drawn(1.0).noise
     ('Peeling', 'gumbel')
     """
 
     def drawn(self, epsilon: float) -> Drawn:
         return Drawn("gumbel", self.made(epsilon).scale)  # the law that bounds it
+
+
+@dataclass(frozen=True)
+class Reported(Counted):
+    """Counts estimated from a report of everybody.
+
+    Examples
+    --------
+    >>> setting = Setting("topk", 1000, 200_000, 1.0, k=3, gap=0.05, answers=(5,), trust="nobody")
+    >>> one = candidates(setting)[0]
+    >>> one.mechanism, round(one.measured(one.drawn(1.0)).top_right, 1)
+    ('LocalTopK', 0.8)
+    """
+
+    def drawn(self, epsilon: float) -> Drawn:
+        """What the report of one person adds to the count of an item near the end of the top k.
+
+        Counts are supposed to be independent; with that deviation, two differ as widely as they do.
+        """
+        made = self.made(epsilon)
+        return Drawn("gaussian", made.deviation(self._share(self._kept()), 1) * math.sqrt(1 - made.correlation))
+
+    def _total(self, drawn: Drawn, persons: int) -> Drawn:
+        return drawn._replace(scale=drawn.scale * math.sqrt(persons))
+
+    def _law(self, drawn: Drawn, persons: int, kept: float) -> tuple[float, int, int, Spread]:
+        step, k, rest, law = super()._law(NONE, persons, kept)
+        if drawn.noise == "none":
+            return step, k, rest, law
+        return step, k, rest, Spread(math.hypot(law.deviation, self._total(drawn, persons).scale))

@@ -262,13 +262,18 @@ class Rounds:
     def _ranged(self) -> bool:
         return self.noise == "gumbel"
 
+    def _rules(self, delta: float) -> tuple[Composition, ...]:
+        """All that hold, where the best is asked for."""
+        return _ROUNDS if self._ranged and self.composition == "optimal" and delta else (self.composition,)
+
     def each(self, scale: float) -> float:
         """Pure loss of a round; for Gumbel noise also the range of its log ratio."""
         return ratio_up(self.spread, scale)
 
     def epsilon(self, scale: float, delta: float) -> float:
         """Of noise of a scale, at a delta."""
-        return total_epsilon(self.composition, self.number, self.each(scale), delta, bounded_range=self._ranged)
+        each, rules = self.each(scale), self._rules(delta)
+        return min(total_epsilon(rule, self.number, each, delta, bounded_range=self._ranged) for rule in rules)
 
     def rho(self, scale: float) -> float:
         """Of noise of a scale."""
@@ -277,9 +282,9 @@ class Rounds:
     def scale(self, epsilon: float, delta: float) -> float:
         """Least that is (epsilon, delta) private."""
         epsilon, rounds = require_positive("epsilon", epsilon), max(self.number, 1)
-        scale = ratio_up(
-            self.spread, epsilon_per_round(self.composition, rounds, epsilon, delta, bounded_range=self._ranged)
-        )
+        ranged, rules = self._ranged, self._rules(delta)
+        each = max(epsilon_per_round(rule, rounds, epsilon, delta, bounded_range=ranged) for rule in rules)
+        scale = ratio_up(self.spread, each)
         while self.epsilon(scale, delta) > epsilon:
             scale *= 1 + 2.0**-44
         return scale

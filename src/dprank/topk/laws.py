@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
+import dprank.topk.local_laws  # noqa: F401  registers the law of reports
 from dprank._require import as_floats
 from dprank.data.comparisons import Comparisons
 from dprank.data.tallies import Tallies, counted, is_series

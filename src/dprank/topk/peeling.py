@@ -55,7 +55,8 @@ class Peeling:
     delta : float
         At which the guarantee is stated, in [0, 1); above 0 for the compositions "advanced" and "zcdp".
     composition : {"basic", "advanced", "zcdp", "optimal"}
-        How the losses of the rounds are added up, see `dprank.privacy.composition.total_epsilon`.
+        How the losses of the rounds are added up, see `dprank.privacy.composition.total_epsilon`. Of rounds with
+        Gumbel noise "optimal" is the less of that and "zcdp", which knows more of them.
     n_items : int, optional
         Public number of values m, at least k. The last round has no choice left, and costs nothing, when k = m.
         A release needs it: it is enough for an array, with one value for each of the codes 0 .. m - 1.
@@ -82,7 +83,7 @@ class Peeling:
     Gumbel and exponential rounds can be published (`dprank.SECURE`) where values and sensitivity are integers;
     Laplace rounds are for research. Permute-and-flip errs no more than the exponential mechanism of the same epsilon
     (McKenna and Sheldon 2020), hence the default; by the composition "zcdp" Gumbel noise needs half the scale of the
-    others.
+    others: over many rounds it is the better.
 
     Examples
     --------

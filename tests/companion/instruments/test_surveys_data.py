@@ -56,7 +56,7 @@ def test_checksums_cover_every_data_file():
     assert all(digest in readme for digest in sums.values())
 
 
-@pytest.mark.parametrize("name", ["cems", "german_parties", "immigration_pairs"])
+@pytest.mark.parametrize("name", ["cems", "european_values", "first_names", "german_parties", "immigration_pairs"])
 def test_one_changed_byte_is_refused(surveys, name):
     file = surveys / f"{name}.csv"
     expected = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -67,9 +67,8 @@ def test_one_changed_byte_is_refused(surveys, name):
 
 
 def test_unknown_name_lists_the_allowed():
-    with pytest.raises(
-        ValueError, match=r"^name = 'nope'; allowed are \['cems', 'german_parties', 'immigration_pairs'\]$"
-    ):
+    allowed = "'cems', 'european_values', 'first_names', 'german_parties', 'immigration_pairs'"
+    with pytest.raises(ValueError, match=rf"^name = 'nope'; allowed are \[{allowed}\]$"):
         datasets.read("nope")
 
 
@@ -128,6 +127,27 @@ def test_german_parties():
     assert datasets.PARTIES[win_counts(data, "wins").argmax()] == "Gruene"
 
 
+# first preferred, by pair: counted in the package's `preference`
+NAMES_TOTALS = [87, 103, 112, 125, 129, 106, 140, 146, 129, 127, 109, 120, 103, 95, 73]
+
+
+def test_first_names():
+    data = datasets.first_names()
+    assert (len(data), len(data.voters), set(data.outcome)) == (2880, 192, {0.0, 1.0})
+    wins = pairwise_wins(data)
+    assert [wins[i, j] for j in range(6) for i in range(j)] == NAMES_TOTALS
+    assert datasets.BOYS[win_counts(data, "wins").argmax()] == "Lucas"
+
+
+def test_european_values():
+    # counted in the package's `paircomp`: respondents who prefer the first, of 1:2, 1:3, 2:3, 1:4, 2:4, 3:4
+    data = datasets.european_values()
+    assert (len(data), data.items) == (3584, datasets.GOALS)
+    assert (np.sort(data.places, axis=1) == [0, 1, 2, 2]).all()
+    ahead = [(data.places[:, i] < data.places[:, j]).sum() for j in range(4) for i in range(j)]
+    assert ahead == [2136, 2178, 1694, 2358, 1732, 1558]
+
+
 def by_hand(data):
     """Voters whose fifteen answers put no three items in a circle and leave nothing undecided; O(items^3) each."""
     m, rows = data.n_items, {}
@@ -143,7 +163,7 @@ def by_hand(data):
     return np.array(kept)
 
 
-@pytest.mark.parametrize(("name", "voters"), [("german_parties", 160), ("cems", 81)])
+@pytest.mark.parametrize(("name", "voters"), [("german_parties", 160), ("cems", 81), ("first_names", 142)])
 def test_strict_rankings(name, voters):
     data = getattr(datasets, name)()
     rankings = datasets.strict_rankings(data)

@@ -11,19 +11,22 @@ import json
 import math
 import pathlib
 import tomllib
+from inspect import signature
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from checks import each, refused
-from plan_brute import ERRORS, agreed, decided, named, near, ranked, wrong_pairs
+from plan_brute import ERRORS, agreed, decided, named, near, ranked, won, wrong_pairs
 
 import dprank
+from dprank.plan import planner
 from dprank.plan.planner import alike
-from dprank.plan.ranking import Counting
+from dprank.plan.ranking import Asking, Counting
 from dprank.plan.setting import Setting
 from dprank.plan.tags import TAGS, choosable, mechanism_class, mechanism_of
+from dprank.plan.topk import Reported
 
 RANKING: list[dict[str, Any]] = [
     {"items": m, "persons": n, "epsilon": epsilon, "answers": answers, "given": given, "gap": gap} | more
@@ -105,14 +108,44 @@ def simulated(question, choice, setting, rng, releases):
         return wrong_pairs(ranked(choice, setting, releases, rng))
     if question == "consensus":
         return wrong_pairs(agreed(choice, setting, releases, rng))
+    if question == "winner":
+        return ~won(choice, setting, releases, rng)
     if question == "topk":
         return 1 - named(choice, setting, releases, rng)[0] / setting.k
     return ~decided(choice, setting, releases, rng)
 
 
 #: Of what a plan's own simulation and simplifications may be off: see the modules for the reasons.
-SLACK = {"ranking": 0.004, "consensus": 0.012, "topk": 0.012, "agreement": 0.05}
-RELEASES = {"ranking": 250, "consensus": 150, "topk": 250, "agreement": 150}
+SLACK = {"ranking": 0.004, "consensus": 0.012, "winner": 0.02, "topk": 0.012, "agreement": 0.05}
+RELEASES = {"ranking": 250, "consensus": 150, "winner": 300, "topk": 250, "agreement": 150}
+#: What was weighed later, behind the others.
+LATER: list[tuple[str, dict[str, Any]]] = [
+    ("ranking", {"items": 10, "persons": 80, "epsilon": 1.0, "answers": (5,), "design": "matching", "delta": 1e-4}),
+    ("ranking", {"items": 7, "persons": 100, "epsilon": 1.0, "answers": (2, 3), "design": "matching", "gap": 0.3}),
+    ("consensus", {"items": 6, "persons": 300, "epsilon": 2.0, "gap": 0.1, "camps": 0.65}),
+    ("consensus", {"items": 10, "persons": 300, "epsilon": 2.0, "gap": 0.1, "camps": 0.6, "delta": 1e-4}),
+    ("consensus", {"items": 8, "persons": 400, "epsilon": 2.0, "gap": 0.2, "named": 4}),
+    ("consensus", {"items": 6, "persons": 400, "epsilon": 2.0, "gap": 0.2, "named": 3, "trust": "nobody"}),
+    ("winner", {"items": 3, "persons": 60, "epsilon": 0.5, "gap": 0.1}),
+    ("winner", {"items": 12, "persons": 100, "epsilon": 1.0, "gap": 0.1, "adjacency": "add_remove"}),
+    ("winner", {"items": 8, "persons": 200, "epsilon": 1.0, "gap": 0.2, "camps": 0.6}),
+    ("winner", {"items": 8, "persons": 100, "epsilon": 1.0, "gap": 0.1, "named": 3}),
+    ("topk", {"items": 30, "persons": 500, "k": 4, "epsilon": 0.5, "gap": 0.03, "answers": (4,), "ordered": False}),
+    ("topk", {"items": 30, "persons": 300, "k": 1, "epsilon": 0.5, "gap": 0.03, "answers": (1,), "share": 0.2}),
+    ("topk", {"items": 30, "persons": 800, "k": 3, "epsilon": 1.0, "gap": 0.04, "answers": (3,)}),
+    ("ranking", {"items": 6, "persons": 300, "epsilon": 1.0, "answers": (1, 3), "gap": 0.2, "trust": "nobody"}),
+    ("ranking", {"items": 7, "persons": 200, "epsilon": 4.0, "answers": (6,), "given": (2, 6), "trust": "nobody"}),
+    ("ranking", {"items": 6, "persons": 300, "epsilon": 3.0, "answers": (3,), "design": "matching", "trust": "nobody"}),
+    ("topk", {"items": 30, "persons": 3000, "k": 3, "epsilon": 1.0, "gap": 0.05, "answers": (1, 3), "trust": "nobody"}),
+    ("topk", {"items": 60, "persons": 2000, "k": 4, "epsilon": 3.0, "gap": 0.04, "answers": (5,), "trust": "nobody"}),
+    (
+        "topk",
+        {"items": 4, "persons": 900, "k": 1, "epsilon": 1.0, "gap": 0.05, "answers": (1,), "share": 0.28}
+        | {"trust": "nobody"},
+    ),
+    ("agreement", {"items": 40, "persons": 30, "epsilon": 1.0, "phi": 0.97, "delta": 1e-4}),
+    ("agreement", {"items": 9, "persons": 800, "epsilon": 2.0, "phi": 0.9, "trust": "nobody"}),
+]
 CELLS = [
     (question, cell)
     for question, cells in (
@@ -122,7 +155,12 @@ CELLS = [
         ("agreement", AGREEMENT),
     )
     for cell in cells
-]
+] + LATER
+
+
+def nearly(least):
+    """Up to which error a choice is nearly as good."""
+    return least + planner._SLIGHT + planner._NEAR * least + 1e-12
 
 
 def test_there_are_forty_cells():
@@ -145,7 +183,7 @@ def test_errors_are_as_foreseen_and_nothing_beats_what_is_recommended(question, 
     best, _ = errors[str(found.best)]
     for name, (values, publishable) in errors.items():
         bar = ERRORS * math.hypot(best.std(), values.std()) / math.sqrt(len(values)) + 1 / len(values)
-        assert best.mean() <= values.mean() + bar or not publishable, name
+        assert best.mean() <= nearly(values.mean()) + bar or not publishable, name
 
 
 @pytest.mark.slow
@@ -176,13 +214,15 @@ def test_the_chances_of_a_top_k_are_as_foreseen(cell):
         right, order = named(choice, found.setting, 400, rng)
         assert near(choice.top_right, right == found.setting.k, 0.03), str(choice)
         if found.setting.ordered:
-            assert near(choice.order_right, order, 0.03), str(choice)
+            # a list that is drawn at once has no sum for that
+            assert choice.order_right is None or near(choice.order_right, order, 0.03), str(choice)
 
 
 @pytest.mark.slow
-def test_scores_that_are_told_apart_are_in_their_order():
+@each("noise", ["laplace", "conditioned"])
+def test_scores_that_are_told_apart_are_in_their_order(noise):
     found = dprank.plan("ranking", items=6, persons=100, epsilon=1.0, answers=[5], gap=0.1)
-    choice = found.best
+    choice = next(it for it in found.choices if it.noise == noise)
     mechanism = mechanism_of("ranking", choice.mechanism, epsilon=1.0, items=range(6), **choice.parameters)
     true = np.array([60.0, 30.0, 10.0, 0.0, -20.0, -80.0])
     noisy = mechanism.perturb(true, np.random.default_rng(1), 20_000)
@@ -191,7 +231,11 @@ def test_scores_that_are_told_apart_are_in_their_order():
     assert lies.mean() <= 0.05
     # a distance of half of that is not enough when all items are equal
     level = mechanism.perturb(np.zeros(6), np.random.default_rng(2), 20_000)
-    assert near(0.95, np.ptp(level, axis=1) <= choice.apart, 0.01)
+    within = np.ptp(level, axis=1) <= choice.apart
+    if noise == "laplace":
+        assert near(0.95, within, 0.01)
+    else:  # chances of pairs are added up, so it is a little too wide
+        assert 0.95 <= within.mean() < 0.98
     assert (np.ptp(level, axis=1) > choice.apart / 2).mean() > 0.3
     # as a share of the answers about one item: where it wins that share, and the other as few, they are so far apart
     wins = choice.apart_share * 100 * 5 * 2 / 6
@@ -213,6 +257,19 @@ def test_a_plan_that_halves_the_noise_is_found_out(monkeypatch):
         values = simulated("ranking", found.choices[0], found.setting, np.random.default_rng(7), 250)
         faults += not near(found.choices[0].error, values, SLACK["ranking"])
     assert faults >= 4
+
+
+@pytest.mark.slow
+@each("kind", [Asking, Reported])
+def test_a_plan_that_halves_the_noise_of_reports_is_found_out(kind, monkeypatch):
+    drawn = kind.drawn
+    monkeypatch.setattr(kind, "drawn", lambda self, epsilon: (d := drawn(self, epsilon))._replace(scale=d.scale / 2))
+    question = "ranking" if kind is Asking else "topk"
+    cells = [cell for asked, cell in LATER if asked == question and cell.get("trust") == "nobody"]
+    for cell in cells:
+        found = dprank.plan(question, **cell)
+        values = simulated(question, found.choices[0], found.setting, np.random.default_rng(7), 250)
+        assert not near(found.choices[0].error, values, SLACK[question])
 
 
 @pytest.mark.slow
@@ -249,9 +306,10 @@ def test_the_error_is_the_sum_of_its_parts(question, cell):
         assert 0 <= choice.error <= 1
         assert choice.sampling >= 0
         assert choice.bounding >= -1e-12
-    assert found.best.error == min(choice.error for choice in found.choices if choice.publishable)
+    assert found.best.error <= nearly(min(choice.error for choice in found.choices if choice.publishable))
     assert [c.publishable for c in found.choices] == sorted((c.publishable for c in found.choices), reverse=True)
-    assert found.best is found.choices[0]
+    if found.best is not found.choices[0]:
+        assert found.best.elsewhere < found.choices[0].elsewhere
 
 
 @pytest.mark.slow
@@ -363,37 +421,47 @@ def test_tags_are_what_the_classes_say():
     extra = {
         "NoisyCounts": {"per_person": 1},
         "PerturbedMLE": {"per_person": 1, "ridge": 1.0, "graph": "public"},
+        "LocalComparisons": {"per_person": 2},
+        "LocalTopK": {"k": 2, "per_person": 2},
         "Oneshot": {"k": 2},
         "Peeling": {"k": 2},
-        **{name: {"n_voters": 50, "size": 0.1} for name in ("NoisyNorm", "LaplaceUnif", "Trun")},
+        "JointExponential": {"k": 2},
+        **{name: {"n_voters": 50, "size": 0.1} for name in ("NoisyNorm", "LaplaceUnif", "OptimalVote", "Trun")},
     }
     ballots = dprank.Rankings([[0, 1, 2, 3], [3, 2, 1, 0]] * 25, "abcd")
     answers = dprank.Comparisons([0, 1], [1, 2], [1, 0], items="abcd", voter=[1, 2])
-    data = {"ranking": answers, "consensus": ballots, "agreement": ballots, "topk": [4, 3, 2, 1]}
+    votes = dict.fromkeys(("consensus", "winner", "agreement"), ballots)
+    data = votes | {"ranking": answers, "topk": [4, 3, 2, 1]}
+    owned = dprank.Tallies([1, 1, 2], [0, 1, 2], items=range(4))
     for name, tag in TAGS.items():
         made = mechanism_class(name).calibrated(**common, **extra.get(name, {}))
         assert type(made) is getattr(dprank, name)
         assert made.guarantee.model == ("local" if tag.trust == "nobody" else "central"), name
         fields = {it.name for it in dataclasses.fields(made)}
         assert tag.adjacency == ("adjacency" in fields), name
-        assert tag.delta == ("delta" in fields), name
+        known = signature(type(made).calibrated).parameters
+        assert tag.delta == ("delta" in known), name
+        if tag.trust == "curator":
+            assert tag.partial == ("ballots" in known), name
         if tag.question in ("ranking", "consensus"):
             assert tag.gives == tuple(getattr(made, "shows", ())), name
         if tag.publishable:
-            assert made.release(data[tag.question], dprank.SECURE).publishable, name
+            asked = owned if name == "LocalTopK" else data[tag.question]
+            assert made.release(asked, dprank.SECURE).publishable, name
         else:
             with refused("research"):
                 made.release(data[tag.question], dprank.SECURE)
 
 
 def test_every_choice_can_be_made_as_it_is_written():
-    for question, cell in (CELLS[2], CELLS[22], CELLS[31], CELLS[34], CELLS[38]):
+    for question, cell in (CELLS[2], CELLS[22], CELLS[31], CELLS[34], CELLS[38], *LATER):
         found = dprank.plan(question, **cell)
         names = [str(item) for item in range(cell["items"])]
         for choice in found.choices:
             if choice.trust == "nobody" or not choice.publishable:
                 continue
             asked = {key: value for key, value in choice.parameters.items() if key != "mechanism"}
+            asked |= {"ballots": "partial"} if cell.get("named") else {}
             made = mechanism_of(question, choice.mechanism, epsilon=cell["epsilon"], items=names, **asked)
             assert made.guarantee.epsilon <= cell["epsilon"] * (1 + 1e-12), str(choice)
             if (
@@ -426,7 +494,7 @@ def test_frames_and_json_have_every_choice():
 
 
 def test_choosable_is_by_question_and_trust():
-    assert sorted(sum((choosable(q, t) for q in ("ranking", "consensus", "topk", "agreement") for t in
+    assert sorted(sum((choosable(q, t) for q in ("ranking", "consensus", "winner", "topk", "agreement") for t in
                        ("curator", "nobody")), ())) == sorted(TAGS)  # fmt: skip
 
 
@@ -457,7 +525,8 @@ def test_choosable_is_by_question_and_trust():
         ("ranking", {"accuracy": 0.5}, "accuracy"),
         ("ranking", {"accuracy": 1.0}, "accuracy"),
         ("ranking", {"protect": "nobody"}, "protect"),
-        ("ranking", {"trust": "nobody"}, "trust"),
+        ("ranking", {"trust": "nobody", "protect": "answer"}, "trust"),
+        ("winner", {"trust": "nobody"}, "trust"),
         ("ranking", {"trust": "all"}, "trust"),
         ("ranking", {"adjacency": "swap"}, "adjacency"),
         ("ranking", {"public_graph": 1}, "public_graph"),

@@ -13,7 +13,7 @@ from plan_brute import near
 from scipy import integrate, stats
 
 from dprank.pairwise.rank_law import rank_law, top_set_law
-from dprank.plan.consensus import mallows_places
+from dprank.plan.crowd import mallows_places
 from dprank.plan.laws import (
     Spread,
     ladder_order_right,

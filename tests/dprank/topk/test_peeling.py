@@ -227,3 +227,14 @@ def test_what_is_the_default_can_be_published():
     for mechanism in (Peeling(1, 1.0, n_items=2), Peeling.calibrated(epsilon=1.0, n_items=2, k=1)):
         assert mechanism.noise == "exponential"
         assert mechanism.release([3, 1], SECURE).publishable
+
+
+@pytest.mark.parametrize("k", [1, 5, 50])
+def test_gumbel_rounds_cost_no_more_than_the_one_pass_of_the_same_law(k):
+    # catches rounds that pay for a law of which more is known
+    for epsilon, delta in product((0.1, 1.0, 10.0), (0.0, 1e-6)):
+        shared = {"epsilon": epsilon, "delta": delta, "k": k, "n_items": 200, "noise": "gumbel"}
+        rounds, once = Peeling.calibrated(**shared), Oneshot.calibrated(**shared, ordered=True)
+        assert rounds.scale == pytest.approx(once.scale, rel=1e-8)
+        assert rounds.guarantee.epsilon <= epsilon
+        assert rounds.guarantee.epsilon == pytest.approx(once.guarantee.epsilon, rel=1e-8)

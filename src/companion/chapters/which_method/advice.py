@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
 from companion.chapters.which_method import table
 from companion.chapters.which_method.arena import FIRST_LOSS, setting_of
-from companion.chapters.which_method.contenders import DELTA, UNNAMED
+from companion.chapters.which_method.contenders import DELTA, UNNAMED, publishable
 from companion.chapters.which_method.table import heat_of
 from companion.instruments.sweep import stream
 from dprank.plan.planner import Choice, Plan, named, plan
-from dprank.plan.tags import TAGS
+from dprank.plan.tags import Question
 
-__all__ = ["BARS", "advised", "plan_for", "rerun", "some", "standing"]
+__all__ = ["BARS", "CELL", "advised", "plan_for", "rerun", "some", "standing"]
 
 #: Standard errors of the difference of two losses within which they are the same.
 BARS = 2.0
@@ -25,7 +25,8 @@ BARS = 2.0
 SMALL = 100_000
 #: The columns that say which heat a row is of.
 _HEAT = ["question", "data", "items", "people", "answers", "k"]
-_CELL = [*_HEAT, "epsilon", "trust"]
+#: And at which epsilon, and who is trusted.
+CELL = [*_HEAT, "epsilon", "trust"]
 
 
 def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
@@ -34,9 +35,9 @@ def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
     Two are alike if their losses differ by less than `BARS` standard errors of the difference.
     """
     judged = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["delta"] <= delta)]
-    judged = judged[judged["method"].map(lambda name: TAGS[name.partition("(")[0]].publishable).astype(bool)]
-    best = judged.loc[judged.groupby(_CELL)["mean"].idxmin(), [*_CELL, "mean", "se"]]
-    joined = judged.merge(best, on=_CELL, suffixes=("", "_best"))
+    judged = judged[judged["method"].map(publishable).astype(bool)]
+    best = judged.loc[judged.groupby(CELL)["mean"].idxmin(), [*CELL, "mean", "se"]]
+    joined = judged.merge(best, on=CELL, suffixes=("", "_best"))
     excess = joined["mean"] - joined["mean_best"]
     alike = excess <= BARS * np.hypot(joined["se"], joined["se_best"])
     return joined.assign(excess=excess, alike=alike).drop(columns=["mean_best", "se_best"])
@@ -50,8 +51,8 @@ def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) 
 
 
 def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:
-    """The rows of so many random cells: a heat, an epsilon and a trust."""
-    cells = frame[_CELL].drop_duplicates()
+    """The rows of so many random cells, a heat, an epsilon and a trust, of questions that a plan answers."""
+    cells = frame.loc[frame["question"].isin(get_args(Question)), CELL].drop_duplicates()
     picked = stream("arena: advice", {"cells": number}).permutation(len(cells))[:number]
     return frame.merge(cells.iloc[picked])
 
@@ -69,24 +70,27 @@ def called(choice: Choice) -> str:
 
 
 def advised(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row a cell: ``advice`` and its ``excess`` over the ``best``; whether it is ``right``, alike to the best.
+    """A row a cell: ``advice``, its ``loss``, its ``excess`` over the ``best``; is it ``right``, alike to the best?
 
-    Neither is known, and both are nan, where the advice was not run: it does not take such ballots, or takes too long.
+    Of questions that a plan answers. The three are nan where the advice was not run: it does not take such ballots, or
+    takes too long.
     ``close``: the plan says that it is too close to call.
     """
     rows = []
+    frame = frame[frame["question"].isin(get_args(Question))]
     for delta in (0.0, DELTA):
-        for cell, group in standing(frame, delta).groupby(_CELL):
-            where = dict(zip(_CELL, cell, strict=True))
+        for cell, group in standing(frame, delta).groupby(CELL):
+            where = dict(zip(CELL, cell, strict=True))
             found = plan_for(heat_of(where), where["epsilon"], delta, where["trust"])
             mine = group[group["method"] == called(found.best)].sort_values("delta")
             best = group.loc[group["mean"].idxmin(), "method"]
             row = where | {"budget": delta, "advice": called(found.best), "best": best, "close": _close(found)}
+            row |= {"second": "" if found.second is None else called(found.second), "means": found.error_means}
             if mine.empty:
-                rows.append(row | {"excess": math.nan, "right": math.nan})
+                rows.append(row | {"loss": math.nan, "excess": math.nan, "right": math.nan})
                 continue
             at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
-            rows.append(row | {"excess": at["excess"], "right": float(at["alike"])})
+            rows.append(row | {"loss": at["mean"], "excess": at["excess"], "right": float(at["alike"])})
     return pd.DataFrame(rows)
 
 

@@ -1,7 +1,8 @@
-"""One arena: every mechanism that answers a question, on the same made-up people, at the same privacy.
+"""One arena: every mechanism that answers a question, on the same people, at the same privacy.
 
-A heat is one kind of data of one size. All mechanisms at all epsilons see the same people in it; each draws noise from
-a stream of its own, so that a newcomer changes nobody's numbers.
+People are made up (`populations`), or drawn from a survey (`respondents`). A heat is one kind of people of one size.
+All mechanisms at all epsilons see the same data in it; each draws noise from a stream of its own, so that a newcomer
+changes nobody's numbers.
 """
 
 from __future__ import annotations
@@ -18,12 +19,27 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from companion.chapters.which_method import populations as people_of
-from companion.chapters.which_method.contenders import DELTA, Slips, Votes, contenders, order_of, rejects
+from companion.chapters.which_method import respondents
+from companion.chapters.which_method.as_printed import printed
+from companion.chapters.which_method.contenders import DELTA, Slips, Votes, chosen_of, contenders, order_of, rejects
+from companion.chapters.which_method.estimates import estimate, estimators
 from companion.instruments.sweep import sweep
 from dprank.data.kendall import kendall_distance
+from dprank.plan.ranking import FITTED
 from dprank.plan.setting import Setting, room
 
-__all__ = ["EPSILONS", "FIRST_LOSS", "Label", "contest", "entered", "heats", "run", "setting_of"]
+__all__ = [
+    "EPSILONS",
+    "FIRST_LOSS",
+    "Label",
+    "contest",
+    "drawn_of",
+    "entered",
+    "heats",
+    "repetitions_of",
+    "run",
+    "setting_of",
+]
 
 Heat = Mapping[str, Any]
 Losses = dict[str, float]
@@ -32,14 +48,19 @@ Label = tuple[float, float, str, str]
 
 EPSILONS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 #: What each question is judged by.
-FIRST_LOSS = {"ranking": "pairs", "consensus": "pairs", "topk": "missed", "agreement": "missed"}
-#: Items up to which likelihoods are fitted.
-FITTED = 200
+FIRST_LOSS = {
+    "ranking": "pairs",
+    "strengths": "log-error",
+    "consensus": "pairs",
+    "winner": "winner",
+    "topk": "missed",
+    "agreement": "missed",
+}
 #: How many numbers all repetitions of a heat may draw, and between which numbers of repetitions.
 DRAWN, LEAST, MOST = 10_000_000, 20, 250
 _LABELS = ("epsilon", "delta", "trust", "method", "loss")
 
-#: Items, people and answers (ranking); items and people (consensus, agreement); items, people, answers and k (top k).
+#: Items, people and answers (ranking, strengths); items and people (consensus, winner, agreement); all, and k (top k).
 _SIZES: dict[str, list[dict[str, int]]] = {
     "ranking": [
         {"items": m, "people": n, "answers": a}
@@ -48,12 +69,23 @@ _SIZES: dict[str, list[dict[str, int]]] = {
             (100, 400, 20), (100, 10_000, 10), (100, 1_000_000, 5), (1000, 10_000, 20), (1000, 1_000_000, 5),
         ]
     ],
+    "strengths": [
+        {"items": m, "people": n, "answers": a}
+        for m, n, a in [
+            (5, 50, 1), (5, 400, 3), (5, 10_000, 1), (20, 50, 10), (20, 400, 5), (20, 10_000, 5), (20, 1_000_000, 1),
+            (100, 400, 20), (100, 10_000, 10), (100, 1_000_000, 5),
+        ]
+    ],
     "consensus": [
         {"items": m, "people": n}
         for m, n in [
             (5, 50), (5, 400), (5, 10_000), (5, 100_000), (20, 50), (20, 400), (20, 10_000), (20, 100_000),
             (100, 400), (100, 10_000), (1000, 1000),
         ]
+    ],
+    "winner": [
+        {"items": m, "people": n}
+        for m, n in [(5, 50), (5, 400), (5, 10_000), (20, 50), (20, 400), (20, 10_000), (100, 400), (100, 10_000)]
     ],
     "topk": [
         {"items": m, "people": n, "answers": a, "k": k}
@@ -69,10 +101,28 @@ _SIZES: dict[str, list[dict[str, int]]] = {
 }  # fmt: skip
 _DATA = {
     "ranking": ("ladder", "two camps", "ties", "unequal"),
+    "strengths": ("ladder", "unequal"),
     "consensus": ("Mallows", "two camps", "cut short"),
+    "winner": ("Mallows", "two camps", "cut short"),
     "topk": ("ladder", "Zipf", "ties"),
     "agreement": ("Mallows", "two camps"),
 }
+#: Heats of people drawn from surveys, of as many as the survey has, and of more.
+_REAL: list[dict[str, Any]] = [
+    {"question": question, "data": data, **size, "people": people, **more}
+    for question, more, size, sizes in (
+        ("ranking", {"answers": 15}, {"items": 6}, {"CEMS": (303, 10_000), "parties": (192, 10_000), "names": (192,)}),
+        ("strengths", {"answers": 15}, {"items": 6}, {"parties": (192, 10_000), "names": (192, 10_000)}),
+        ("consensus", {}, {"items": 6}, {"parties": (160, 10_000), "names": (142,)}),
+        ("consensus", {}, {"items": 4}, {"goals": (400, 3584)}),
+        ("topk", {"answers": 2, "k": 2}, {"items": 4}, {"goals": (400, 3584)}),
+        ("agreement", {}, {"items": 6}, {"parties": (160,), "names": (142,)}),
+    )
+    for data, numbers in sizes.items()
+    for people in numbers
+]
+#: Kinds of ballots that do not rank all items.
+_PARTIAL = ("cut short", "goals")
 
 
 def heats() -> list[dict[str, Any]]:
@@ -81,21 +131,24 @@ def heats() -> list[dict[str, Any]]:
         {"question": question, "data": data, **size}
         for question, sizes in _SIZES.items()
         for data, size in product(_DATA[question], sizes)
-    ]
+    ] + _REAL
 
 
 def setting_of(heat: Heat, epsilon: float, trust: str = "curator") -> Setting:
     """What a plan is told of a heat: public numbers alone."""
     question, m, answers = heat["question"], heat["items"], heat.get("answers", 1)
     more: dict[str, Any] = {"gap": people_of.gap_of(m)}
-    if question == "ranking":
+    if question in ("ranking", "strengths"):
         more |= {"public_graph": True, "given": (1, answers) if heat["data"] == "unequal" else (answers,)}
+    if heat["data"] == "cut short":
+        more["named"] = min(m, people_of.NAMED)
     if question == "topk":
         share, gap = room(heat["k"], (answers,), (), m)
         more = {"share": share, "gap": gap, "k": heat["k"], "ordered": False}
     if question == "agreement":
         more["gap"] = faint(m, heat["people"])
-    return Setting(question, m, heat["people"], epsilon, delta=DELTA, answers=(answers,), trust=trust, **more)
+    asked: Any = "ranking" if question == "strengths" else question  # no plan is asked for strengths
+    return Setting(asked, m, heat["people"], epsilon, delta=DELTA, answers=(answers,), trust=trust, **more)
 
 
 def faint(items: int, people: int) -> float:
@@ -119,32 +172,50 @@ def _chosen(codes: NDArray[np.int64], shares: NDArray[np.float64]) -> Losses:
     return {"missed": 1 - right.mean(), "set": float(not right.all())}
 
 
+def _apart(theta: NDArray[np.float64], right: NDArray[np.float64]) -> Losses:
+    """Losses of log-strengths, both of mean 0."""
+    error = theta - right
+    return {"log-error": float(np.sqrt((error**2).mean())), "largest": float(np.abs(error).max())}
+
+
 def _data(heat: Heat, rng: np.random.Generator) -> Any:
-    """Made-up data of a heat."""
+    """What the people of a heat say."""
     question, data, m, n = (heat[key] for key in ("question", "data", "items", "people"))
-    if question == "ranking":
+    real = data in respondents.SURVEYS
+    if question in ("ranking", "strengths"):
+        if real:
+            return respondents.comparing(data, n, rng)
         return people_of.comparing(data, m, n, heat["answers"], rng)
     if question == "topk":
-        return people_of.tallied(data, m, n, heat["k"], heat["answers"], rng)
+        return respondents.tallied(n, rng) if real else people_of.tallied(data, m, n, heat["k"], heat["answers"], rng)
     names = [str(item) for item in range(m)]
     lead = faint(m, n) if question == "agreement" else None
-    places = people_of.ranking_people(data, m, n, rng, lead)
-    return Slips(places, names) if data == "cut short" else Votes(places, names)
+    places = respondents.ballots(data, n, rng) if real else people_of.ranking_people(data, m, n, rng, lead)
+    return Slips(places, names) if data in _PARTIAL else Votes(places, names)
 
 
 def _losses(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> Losses:
-    if heat["question"] == "topk":
-        shares = people_of.shares(heat["data"], heat["items"], heat["k"], heat["answers"])
-        return _chosen(np.asarray(mechanism.release(data, rng).items, np.int64), shares)
-    if heat["question"] == "agreement":
+    question, kind, m = heat["question"], heat["data"], heat["items"]
+    real = kind in respondents.SURVEYS
+    if question == "topk":
+        shares = respondents.shares() if real else people_of.shares(kind, m, heat["k"], heat["answers"])
+        return _chosen(chosen_of(mechanism, data, heat["people"], rng), shares)
+    if question == "winner":
+        return {"winner": float(mechanism.release(data, rng).items[0] != "0")}
+    if question == "agreement":
         return {"missed": float(not rejects(mechanism, data, rng))}
+    if question == "strengths":
+        return _apart(estimate(mechanism, data, rng), respondents.strengths(kind) if real else people_of.strengths(m))
     return _ordered(order_of(mechanism, data, rng))
 
 
 def entered(heat: Heat, epsilon: float) -> Iterator[tuple[Label, Any]]:
-    """Labels and mechanism of all who answer a heat at an epsilon."""
-    form = "partial" if heat["data"] == "cut short" else "full"
-    for (name, delta, trust), made in contenders(setting_of(heat, epsilon), form).items():
+    """Labels and mechanism of all who answer a heat at an epsilon, ours and as printed."""
+    setting, strengths = setting_of(heat, epsilon), heat["question"] == "strengths"
+    form = "partial" if heat["question"] == "consensus" and heat["data"] in _PARTIAL else "full"
+    ours = estimators(setting) if strengths else contenders(setting, form)
+    theirs = {} if form == "partial" else printed(setting, strengths)
+    for (name, delta, trust), made in (ours | theirs).items():
         if name.startswith("PerturbedMLE") and heat["items"] > FITTED:
             continue
         yield (epsilon, delta, trust, name), made
@@ -166,11 +237,15 @@ def contest(
     return found
 
 
+def drawn_of(heat: Heat) -> int:
+    """How many numbers one repetition of a heat draws."""
+    each = heat["answers"] if heat["question"] in ("ranking", "strengths") else heat["items"]
+    return int(heat["items"] if heat["question"] == "topk" else heat["people"] * each)
+
+
 def repetitions_of(heat: Heat) -> int:
     """How often a heat is repeated: fewer where it is large."""
-    drawn = heat["people"] * (heat["answers"] if heat["question"] == "ranking" else heat["items"])
-    drawn = heat["items"] if heat["question"] == "topk" else drawn
-    return int(np.clip(DRAWN // drawn, LEAST, MOST))
+    return int(np.clip(DRAWN // drawn_of(heat), LEAST, MOST))
 
 
 def run(which: Iterable[Heat], only: Container[Label] | None = None) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, singledispatch
@@ -9,23 +10,29 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.chapters.which_method.as_printed import is_printed
 from companion.chapters.which_method.populations import Answers
 from companion.instruments.sweep import stream
 from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
+from dprank.models.draws import binomial
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.pairwise.noisy_counts import NoisyCounts
 from dprank.pairwise.perturbed_mle import PerturbedMLE
 from dprank.plan.planner import named
 from dprank.plan.setting import Candidate, Setting
-from dprank.plan.tags import mechanism_class
+from dprank.plan.tags import TAGS, mechanism_class
 from dprank.privacy import noise
 from dprank.privacy.noise import best_first
+from dprank.topk.local import LocalTopK
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.pairs import disjoint_pairs
 
-__all__ = ["DELTA", "UNNAMED", "Slips", "Votes", "contenders", "order_of", "rejects"]
+__all__ = ["DELTA", "UNNAMED", "Slips", "Votes", "chosen_of", "contenders", "order_of", "publishable", "rejects"]
 
 #: What a name leaves out: delta has a column of its own, and the bounds are those of the people.
 UNNAMED = ("delta", "answers", "per_person")
@@ -94,6 +101,12 @@ def _entered(setting: Setting, ballots: str) -> Iterator[Candidate]:
             yield replace(one, parameters=one.parameters | {"ballots": ballots})
 
 
+def publishable(method: str) -> bool:
+    """Whether what a method of the arena releases may be published, by its name."""
+    name, _, told = method.partition("(")
+    return TAGS[name].publishable and "public_graph=False" not in told and not is_printed(method)
+
+
 @singledispatch
 def order_of(mechanism: Any, data: Any, rng: np.random.Generator) -> NDArray[np.int64]:
     """Items by the release of a mechanism, best first."""
@@ -111,6 +124,51 @@ def _(mechanism: PerturbedMLE, data: Answers, rng: np.random.Generator) -> NDArr
     return best_first(mechanism.estimate(data.played, data.scores("half")[None], rng)[0], rng)
 
 
+@order_of.register
+def _(mechanism: LocalComparisons, data: Answers, rng: np.random.Generator) -> NDArray[np.int64]:
+    # what `release` does with the same people
+    assert data.rows is not None
+    weight = mechanism.weight(data.rows.given)
+    return best_first(_told(*data.rows, weight, mechanism.length, mechanism.shrinkage, mechanism.n_items, rng), rng)
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _told(first, second, sign, given, weight, length, kept, items, rng):
+    """Estimated net wins from a report of everybody; O(answers)."""
+    scores, order = np.zeros(items), np.empty(given.max(), np.int64)
+    start = 0
+    for person in range(len(given)):
+        own = rng.random() < kept
+        asked = given[person]
+        order[:asked] = np.arange(asked)
+        for told in range(min(length, asked)):
+            pick = told + rng.integers(0, asked - told)
+            order[told], order[pick] = order[pick], order[told]
+            row = start + order[told]
+            said = sign[row] if own and sign[row] != 0 else 2 * rng.integers(0, 2) - 1
+            scores[first[row]] += said * weight[person]
+            scores[second[row]] -= said * weight[person]
+        start += asked
+    return scores
+
+
+@singledispatch
+def chosen_of(mechanism: Any, data: Any, people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The top k by the release of a mechanism, of how many of so many people have each item."""
+    return np.asarray(mechanism.release(data, rng).items, np.int64)
+
+
+@chosen_of.register
+def _(mechanism: LocalTopK, data: NDArray[np.float64], people: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    # reports hold the items as often as they do in `release`; that two are correlated, as those of others are
+    p, q = mechanism.chances
+    has = data.astype(np.int64)
+    mean = has * p + (people - has) * q
+    held = binomial(has, p, rng=rng) + binomial(people - has, q, rng=rng)
+    wide = math.sqrt(1 - mechanism.correlation)
+    return best_first(mean + wide * (held - mean), rng)[: mechanism.k]
+
+
 @singledispatch
 def rejects(mechanism: Any, data: Rankings, rng: np.random.Generator) -> bool:
     """Whether the test of a mechanism rejects that the data are uniform."""
@@ -119,13 +177,20 @@ def rejects(mechanism: Any, data: Rankings, rng: np.random.Generator) -> bool:
 
 @rejects.register
 def _(mechanism: NoisyNorm, data: Rankings, rng: np.random.Generator) -> bool:
+    # what `release` does, but for a threshold that is computed once, and uniform data that are simulated once
     if mechanism.statistic == "pairs":
-        return bool(mechanism.release(data, rng).reject)
-    # what `release` does, but for uniform data that are simulated once
+        pairs = disjoint_pairs(mechanism.n_items, rng=rng)
+        exact = int(mechanism.on_grid(mechanism.squared_norm(data.positions, pairs)))
+        return exact + int(noise.discrete_laplace(mechanism.scale, 1, rng=rng)[0]) >= _threshold(mechanism)
     exact = int(mechanism.on_grid(mechanism.squared_norm(data.positions)))
     null = _null_norms(replace(mechanism, scale=1.0))  # it does not depend on the noise
     noisy = np.r_[exact, null] + noise.discrete_laplace(mechanism.scale, 1 + len(null), rng=rng)
     return bool(1 + (noisy[1:] >= noisy[0]).sum() <= mechanism.size * len(noisy))
+
+
+@cache
+def _threshold(mechanism: NoisyNorm) -> int:
+    return mechanism.threshold()
 
 
 @cache

@@ -7,31 +7,50 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from companion.chapters.which_method.advice import standing
+from companion.chapters.which_method.advice import CELL, standing
 from companion.chapters.which_method.arena import FIRST_LOSS
-from companion.chapters.which_method.contenders import DELTA
+from companion.chapters.which_method.as_printed import OWN, is_printed
+from companion.chapters.which_method.contenders import DELTA, publishable
+from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
+from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "map_of"]
+__all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "needs", "of_surveys", "prints", "readable"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
+_ASKED = {
+    "ranking": "an order, from answers about two items",
+    "strengths": "strengths, from answers about two items",
+    "consensus": "an order, from ballots",
+    "winner": "one winner, from ballots",
+    "topk": "the most frequent items",
+    "agreement": "do ballots agree at all?",
+}
 
 
 def _worst_kind(frame: pd.DataFrame) -> pd.DataFrame:
     """Of every mechanism the kind of data that is worst for it: one does not know beforehand which one has.
 
-    Ballots that are cut short are left out: some mechanisms do not take them, and would look better for it.
+    Three kinds are left out. People of surveys are of one kind each. Some mechanisms do not take ballots that are cut
+    short, and would look better for it. And whoever asks for strengths knows whether pairs were drawn evenly, which
+    those on a secret graph need.
     """
     cell = ["question", *_SIZE, "epsilon", "trust", "method", "delta"]
-    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["data"] != "cut short")]
+    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & ~_set_apart(frame)]
     return frame.loc[frame.groupby(cell)["mean"].idxmax()].assign(data="worst")
+
+
+def _set_apart(frame: pd.DataFrame) -> pd.Series:
+    real = frame["data"].isin(SURVEYS)
+    return real | (frame["data"] == "cut short") | ((frame["question"] == "strengths") & (frame["data"] == "unequal"))
 
 
 def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFrame:
     """A row a size, epsilon and trust: ``use``, the best method or "" where several are alike; its ``mean``, ``se``.
 
-    Each method stands with the kind of data that is worst for it. ``alone``: by more than two error bars.
+    Each method stands with the kind of data that is worst for it. ``said``: the mean in per cent, or of strengths on
+    their scale; ``dark``: from 0 to 1, where half of all pairs are wrong, or strengths by as much as 1.
     """
     ranked = standing(_worst_kind(frame[(frame["question"] == question) & (frame["delta"] <= delta)]), delta)
     rows = []
@@ -45,7 +64,17 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
             dict(zip([*_SIZE, "epsilon", "trust"], cell, strict=True))
             | {"use": classes.pop() if len(classes) == 1 < len(others) else "", "mean": best["mean"], "se": best["se"]}
         )
-    return pd.DataFrame(rows)
+    scaled = question == "strengths"
+    found = pd.DataFrame(rows)
+    return found.assign(
+        said=found["mean"].map("{:.2f}".format) if scaled else (100 * found["mean"]).map("{:.1f}".format),
+        dark=(found["mean"] if scaled else 2 * found["mean"]).clip(upper=1),
+    )
+
+
+def maps(frame: pd.DataFrame) -> pd.DataFrame:
+    """The maps of all questions, without a delta."""
+    return pd.concat([map_of(frame, question).assign(question=question) for question in FIRST_LOSS], ignore_index=True)
 
 
 def answers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -84,6 +113,94 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def readable(found: pd.DataFrame) -> pd.DataFrame:
+    """`answers` in words; what is the same with and without a delta stands once, and shares are in per cent."""
+    same = ["question", "trust", "use", "second"]
+    told = found.assign(
+        delta=found.groupby(same)["delta"].transform(
+            lambda it: "" if len(it) > 1 else ", with a δ" if it.iloc[0] else ", without a δ"
+        )
+    )
+    told = told.drop_duplicates(same)
+    return pd.DataFrame(
+        {
+            "what is asked": told["question"].map(_ASKED) + ", " + told["trust"].map(_WHO) + told["delta"],
+            "use": told["use"] + told["best in"].map(", best in {:.0%}".format),
+            "costs": [
+                f"{cost:.2f}" if question == "strengths" else f"{cost:.1%}"
+                for question, cost in zip(told["question"], told["costs"], strict=True)
+            ],
+            "second": told["second"],
+        }
+    )
+
+
+def needs(found: pd.DataFrame) -> str:
+    """What the first and second of `answers` need besides, in sentences."""
+    names = sorted({*found["use"], *found["second"]} - {""})
+    return " ".join(f"{name} needs that {TAGS[name].needs}." for name in names if TAGS[name].needs)
+
+
+def losses_of(frame: pd.DataFrame, question: str, **size: int) -> pd.DataFrame:
+    """A row a kind of people and a mechanism: what it loses at every epsilon on people of one size."""
+    here = frame[(frame["question"] == question) & (frame["loss"] == FIRST_LOSS[question])]
+    for name, number in size.items():
+        here = here[here[name] == number]
+    wide = here[~here["method"].map(is_printed).astype(bool)].pivot_table(
+        index=["data", "method", "delta"], columns="epsilon", values="mean"
+    )
+    return wide.rename(columns="ε = {:g}".format).reset_index().rename(columns={"data": "people"})
+
+
+def of_surveys(frame: pd.DataFrame, epsilons: tuple[float, ...] = (0.2, 1.0, 5.0)) -> pd.DataFrame:
+    """A row a heat of people of a survey: what the best method loses at some epsilons, somebody being trusted.
+
+    ``use``: the class that is the best, or alike to it, at most of all epsilons, without a delta.
+    """
+    ranked = standing(frame[frame["data"].isin(SURVEYS) & (frame["delta"] == 0) & (frame["trust"] == "curator")], 0.0)
+    ranked = ranked.assign(use=ranked["method"].str.partition("(")[0])
+    rows = []
+    for (question, data, people), here in ranked.groupby(["question", "data", "people"]):
+        least = here.groupby("epsilon")["mean"].min()
+        often = here[here["alike"]].groupby("use")["epsilon"].nunique().sort_values(ascending=False, kind="stable")
+        losses = {f"loses at ε = {epsilon:g}": least[epsilon] for epsilon in epsilons}
+        rows.append({"question": question, "survey": data, "people": people, "use": often.index[0]} | losses)
+    return pd.DataFrame(rows)
+
+
+def prints(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row a mechanism as its paper prints it: whether its ``promise`` is kept, and what it loses.
+
+    ``spends at least``, ``spends at most``: what is proved of its noise, over the epsilon that it was asked for.
+    ``loses more``: how much more than the best of ours at equal privacy, on average over all cells; nan where nothing
+    that is printed spends so much, or so little.
+    """
+    judged = frame[frame["loss"] == frame["question"].map(FIRST_LOSS)]
+    rows = []
+    for (question, trust, delta), here in judged.groupby(["question", "trust", "delta"]):
+        theirs = here[here["method"].map(is_printed).astype(bool)]
+        ours = judged[judged["method"].map(publishable).astype(bool) & (judged["delta"] <= delta)]
+        best = ours.groupby(CELL)["mean"].min().rename("best").reset_index()
+        theirs = theirs.merge(best, on=CELL).assign(name=lambda rows: rows["method"].str.split("(").str[0])
+        for name, mine in theirs.groupby("name"):
+            spent = mine["spent"] / mine["epsilon"]
+            own = mine["method"].str.endswith(OWN)
+            equal = mine[np.isclose(spent, 1, rtol=1e-6)]
+            rows.append(
+                {
+                    "question": question,
+                    "trust": trust,
+                    "delta": delta,
+                    "method": name,
+                    "promise": "broken" if spent.max() > 1 + 1e-6 else "kept",
+                    "spends at least": spent[own].min(),
+                    "spends at most": spent[own].max(),
+                    "loses more": (equal["mean"] - equal["best"]).mean(),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
 @styled
 def draw_map(frame: pd.DataFrame) -> Figure:
     """What the best method loses, in per cent; it is framed and named by colour where it alone is the best."""
@@ -99,11 +216,11 @@ def draw_map(frame: pd.DataFrame) -> Figure:
         for row in frame[frame["trust"] == trust].itertuples():
             x = epsilons.index(row.epsilon)
             y = len(sizes) - 1 - sizes.index((row.items, row.people, row.answers, row.k))
-            axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * min(2 * row.mean, 1), lw=0))
+            axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * row.dark, lw=0))
             if row.use:
                 frame_of = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
                 axes.add_patch(Rectangle((x + 0.04, y + 0.07), 0.92, 0.86, **frame_of))
-            axes.annotate(f"{100 * row.mean:.1f}", (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
+            axes.annotate(row.said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
         axes.set(xlim=(0, len(epsilons)), ylim=(0, len(sizes)), title=_WHO[trust])
         axes.set_xticks([x + 0.5 for x in range(len(epsilons))], [f"{e:g}" for e in epsilons])
         axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], [_size(*size) for size in sizes])

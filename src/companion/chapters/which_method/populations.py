@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numba
 import numpy as np
@@ -19,7 +19,7 @@ from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
 from dprank.plan.setting import room
 
-__all__ = ["CAMP", "Answers", "comparing", "gap_of", "ranking_people", "shares", "strengths", "tallied"]
+__all__ = ["CAMP", "Answers", "Rows", "comparing", "gap_of", "ranking_people", "shares", "strengths", "tallied"]
 
 Comparing = Literal["ladder", "two camps", "ties", "unequal"]
 Ranking = Literal["Mallows", "two camps", "cut short"]
@@ -37,12 +37,22 @@ GAP, STEPS = 0.1, 40
 NAMED = 5
 
 
+class Rows(NamedTuple):
+    """What people say one by one, person by person: two items, and 1, -1 or 0; and how many answers each gives."""
+
+    first: NDArray[np.int16]
+    second: NDArray[np.int16]
+    sign: NDArray[np.int8]
+    given: NDArray[np.int64]
+
+
 @dataclass(frozen=True)
 class Answers:
     """How often an item beat another, shape (items, items), and how often the two were said to be equal."""
 
     wins: NDArray[np.int64]
     ties: NDArray[np.int64]
+    rows: Rows | None = None
 
     @property
     def played(self) -> NDArray[np.float64]:
@@ -96,15 +106,17 @@ def comparing(data: Comparing, items: int, people: int, answers: int, rng: np.ra
     if data == "unequal":
         given[: people // 2] = 1
     wins, ties = np.zeros((items, items), np.int64), np.zeros((items, items), np.int64)
-    _answer(chance, tied, np.cumsum(weight) / weight.sum(), given, rng, wins, ties)
-    return Answers(wins, ties + ties.T)
+    total = int(given.sum())
+    rows = Rows(np.empty(total, np.int16), np.empty(total, np.int16), np.empty(total, np.int8), given)
+    _answer(chance, tied, np.cumsum(weight) / weight.sum(), rng, wins, ties, *rows)
+    return Answers(wins, ties + ties.T, rows)
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _answer(chance, tied, reach, given, rng, wins, ties):
+def _answer(chance, tied, reach, rng, wins, ties, one, other, sign, given):
     """O(answers of a person squared, in all), since a pair is drawn again where that person had it."""
     seen = np.empty(given.max() if len(given) else 0, np.int64)
-    items = len(chance)
+    items, row = len(chance), 0
     for person in range(len(given)):
         for number in range(given[person]):
             again = True
@@ -117,12 +129,16 @@ def _answer(chance, tied, reach, given, rng, wins, ties):
                 for before in range(number):
                     again = again or seen[before] == pair
                 seen[number] = pair
+            one[row], other[row], sign[row] = first, second, 0
             if rng.random() < tied:
                 ties[first, second] += 1
             elif rng.random() < chance[first, second]:
                 wins[first, second] += 1
+                sign[row] = 1
             else:
                 wins[second, first] += 1
+                sign[row] = -1
+            row += 1
 
 
 def ranking_people(

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import resource
+import sys
+import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 
-from companion.chapters.which_method.arena import EPSILONS, Label, entered, heats, run
+from companion.chapters.which_method.arena import EPSILONS, Label, drawn_of, entered, heats, repetitions_of, run
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
-__all__ = ["again", "cells", "due", "heats", "load", "path", "ran", "update", "write"]
+__all__ = ["again", "cells", "due", "heats", "load", "made_of", "path", "ran", "update", "write"]
 
 _HEAT = ("question", "data", "items", "people", "answers", "k")
 _LABEL = ("epsilon", "delta", "trust", "method")
 #: Order of the rows, which says nothing of who was run first.
 _ORDER = [*_HEAT, *_LABEL, "loss"]
-_COLUMNS = [*_ORDER, "mean", "se", "repetitions", "made"]
+_COLUMNS = [*_ORDER, "mean", "se", "repetitions", "made", "spent"]
 
 
 def path(root: Path | None = None) -> Path:
@@ -32,7 +37,9 @@ def path(root: Path | None = None) -> Path:
 def load(root: Path | None = None) -> pd.DataFrame:
     """A row a heat, epsilon, mechanism and loss, with ``mean``, ``se`` and ``repetitions``.
 
-    ``made`` is the mechanism with all its parameters: one that draws other noise today was another.
+    ``made`` is the mechanism with all its parameters: one that draws other noise today was another. ``spent`` is the
+    epsilon that is proved of it, at a delta of at most ``delta``: above ``epsilon`` where a paper's print breaks its
+    promise, below where noise is wasted.
     """
     return pd.read_parquet(path(root))
 
@@ -61,16 +68,26 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[[*_HEAT, *_LABEL]].drop_duplicates()
 
 
-def due(heat: Mapping[str, Any]) -> dict[Label, str]:
-    """Labels of all who enter a heat today, and how they are made."""
+def due(heat: Mapping[str, Any]) -> dict[Label, tuple[str, float]]:
+    """Labels of all who enter a heat today, how they are made and what they spend."""
     everybody = [it for epsilon in EPSILONS for it in entered(heat, epsilon)]
-    return {label: re.sub(" at 0x[0-9a-f]+", "", repr(mechanism)) for label, mechanism in everybody}
+    return {label: (made_of(mechanism), float(mechanism.guarantee.epsilon)) for label, mechanism in everybody}
+
+
+def made_of(mechanism: Any) -> str:
+    """A mechanism with all its parameters."""
+    return re.sub(" at 0x[0-9a-f]+", "", repr(mechanism))
+
+
+def _told(frame: pd.DataFrame, today: Mapping[Label, tuple[str, float]]) -> pd.DataFrame:
+    """With what is known of the mechanisms."""
+    each = [today[label_of(row)] for _, row in frame.iterrows()]
+    return settled(frame.assign(made=[made for made, _ in each], spent=[spent for _, spent in each]))
 
 
 def ran(heat: Mapping[str, Any], only: Container[Label]) -> pd.DataFrame:
     """Rows of a heat."""
-    made, frame = due(heat), run([heat], only=only)
-    return settled(frame.assign(made=[made[label_of(row)] for _, row in frame.iterrows()]))
+    return _told(run([heat], only=only), due(heat))
 
 
 def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
@@ -80,28 +97,60 @@ def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
         seen = ran(heat, {label})
         old = frame[(frame[[*_HEAT, *_LABEL]] == cell).all(axis=1)]
         for (_, before), (_, after) in zip(old.iterrows(), seen.iterrows(), strict=True):
-            for name in ("mean", "se", "repetitions", "made"):
+            for name in ("mean", "se", "repetitions", "made", "spent"):
                 if before[name] != after[name]:
                     where = json.dumps(heat | dict(zip(_LABEL, label, strict=True)))
                     yield f"{where}: {before['loss']}: {name}: expected {before[name]!r}, observed {after[name]!r}"
 
 
-def update(root: Path | None = None, say: Callable[[str], None] = print) -> int:
-    """Run what the table lacks; rows of whoever does not enter so today go. How many cells were run."""
+def update(
+    root: Path | None = None,
+    say: Callable[[str], None] = print,
+    jobs: int = -1,
+    only: Container[str] | None = None,
+) -> int:
+    """Run what the table lacks, in so many processes; `only` some questions and kinds of people. How many were run.
+
+    Rows of whoever does not enter so today go. What was run stays, also where the rest is broken off. At last it says
+    how long all took, and the most memory that each process held, added up.
+    """
+    start = time.monotonic()
     done = load(root) if path(root).exists() else settled(pd.DataFrame())
-    kept, number = [], 0
-    for heat in heats():
-        here = pd.Series({name: heat.get(name, 0) for name in _HEAT})
-        mine, today = done[(done[list(_HEAT)] == here).all(axis=1)], due(heat)
-        mine = mine[[today.get(label_of(row)) == row["made"] for _, row in mine.iterrows()]]
-        missing = today.keys() - {label_of(row) for _, row in mine.iterrows()}
-        if missing:
-            say(f"{json.dumps(heat)}: {len(missing)} cells")
-            mine = pd.concat([mine, ran(heat, missing)]) if len(mine) else ran(heat, missing)
-        kept.append(mine)
-        number += len(missing)
-    write(pd.concat(kept), root)
+    rows = dict(list(done.groupby(list(_HEAT))))
+    everybody = {tuple(heat.get(name, 0) for name in _HEAT): heat for heat in heats()}
+    kept = {key: frame for key, frame in rows.items() if key in everybody}
+    asked = [key for key, it in everybody.items() if only is None or it["question"] in only or it["data"] in only]
+    asked.sort(key=lambda key: -drawn_of(everybody[key]) * repetitions_of(everybody[key]))  # the longest first
+    tasks = (joblib.delayed(_completed)(everybody[key], kept.get(key, done.iloc[:0])) for key in asked)
+    number, peaks = 0, {}
+    try:
+        for frame, cells_run, seconds, process, peak in joblib.Parallel(jobs, return_as="generator_unordered")(tasks):
+            kept[tuple(frame.loc[0, list(_HEAT)])] = frame
+            number, peaks[process] = number + cells_run, peak
+            if cells_run:
+                say(f"{json.dumps(heat_of(frame.loc[0]))}: {cells_run} cells, {seconds:.1f} s")
+    finally:
+        write(pd.concat(kept.values()) if kept else done, root)
+    took, held = (time.monotonic() - start) / 60, sum((peaks | {os.getpid(): _peak()}).values())
+    say(f"{took:.1f} minutes; {held:.2f} GiB at most, of all {len(peaks.keys() | {os.getpid()})} processes together")
     return number
+
+
+def _completed(heat: Mapping[str, Any], done: pd.DataFrame) -> tuple[pd.DataFrame, int, float, int, float]:
+    """Rows of a heat, those of `done` that are as today and the rest; how many cells were run, and the effort."""
+    start, today, often = time.process_time(), due(heat), repetitions_of(heat)
+    fresh = [
+        today.get(label_of(row), ("",))[0] == row["made"] and row["repetitions"] == often for _, row in done.iterrows()
+    ]
+    kept = _told(done[np.array(fresh, bool)], today)
+    missing = today.keys() - {label_of(row) for _, row in kept.iterrows()}
+    frames = [frame for frame in (kept, ran(heat, missing) if missing else None) if frame is not None and len(frame)]
+    return settled(pd.concat(frames)), len(missing), time.process_time() - start, os.getpid(), _peak()
+
+
+def _peak() -> float:
+    """The most memory that this process ever held, in GiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2 ** (30 if sys.platform == "darwin" else 20)
 
 
 def write(frame: pd.DataFrame, root: Path | None = None) -> None:

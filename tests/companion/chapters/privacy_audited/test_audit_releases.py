@@ -14,11 +14,16 @@ from companion.chapters.privacy_audited import promises
 from dprank import release as releases
 from dprank.aggregation import LocalBorda, LocalMatrix, NoisyMatrix, PrivateBorda
 from dprank.aggregation.directions import VectorReport
+from dprank.data.comparisons import Comparisons
 from dprank.data.kendall import as_positions
 from dprank.data.rankings import Rankings
+from dprank.data.tallies import Tallies
+from dprank.pairwise.local_comparisons import LocalComparisons
+from dprank.plan.laws import pairs_of
 from dprank.privacy.noise import SECURE
 from dprank.release import Release
 from dprank.topk import Oneshot, Peeling
+from dprank.topk.local import LocalTopK
 from dprank.uniformity import LocalOneBit, LocalPairs
 
 #: Those whose arithmetic or coins are floats: no law of theirs is fit for publishing.
@@ -37,7 +42,14 @@ def instances():
             if not type(mechanism.randomiser).__module__.startswith("dprank."):
                 continue
             kind.append(type(mechanism.randomiser).__name__)
-        if mechanism.guarantee.model == "local":
+        if isinstance(mechanism, LocalComparisons):
+            first, second, _ = pairs_of(mechanism.n_items)
+            six = [np.tile(column, 6) for column in (first, second, (1 + np.asarray(data)) / 2)]
+            names = [*map(str, range(mechanism.n_items))]
+            data = Comparisons(*six, names, np.repeat(np.arange(6), len(first)))
+        elif isinstance(mechanism, LocalTopK):
+            data = Tallies(np.repeat(np.arange(6), len(data)), np.tile(data, 6), items=range(mechanism.n_items))
+        elif mechanism.guarantee.model == "local":
             voters = 3 * max(getattr(mechanism, "blocks", 1), getattr(mechanism, "groups", 1), 2)
             data = Rankings(np.tile(as_positions("data", [data]), (voters, 1)), [*map(str, range(len(data)))])
         elif isinstance(mechanism, Oneshot | Peeling):

@@ -17,9 +17,9 @@ from companion.printed.alabi2022 import PrintedKwikSort, PrintedTranscript
 from dprank.aggregation import LocalKwikSort
 from dprank.aggregation.local_laws import Transcript, poll_of
 from dprank.aggregation.local_reports import OneRound
-from dprank.pairwise import PerturbedMLE
+from dprank.pairwise import LocalComparisons, PerturbedMLE
 from dprank.privacy.laws import exact, features, released, sample
-from dprank.topk import JointExponential, Oneshot, Peeling
+from dprank.topk import JointExponential, LocalTopK, Oneshot, Peeling
 from dprank.uniformity import LocalOneBit, LocalTwoStage
 from dprank.uniformity.local_laws import possible_questions
 
@@ -108,7 +108,7 @@ def test_bets_show_no_more_than_the_loss_and_much_of_a_tight_one(name):
 
 def reports(mechanism, ranking, size, rng):
     """One voter's reports one by one: features of shape (size, features)."""
-    if isinstance(mechanism, OneRound):
+    if isinstance(mechanism, OneRound | LocalComparisons | LocalTopK):
         return np.array([mechanism.report(ranking, rng) for _ in range(size)], float)
     rows = []
     for _ in range(size):
@@ -175,6 +175,8 @@ SEEN = [
     "LocalMatrix, order of 3",
     "LocalKwikSort",
     "LocalBorda, vector",
+    "LocalComparisons, 2 of 3",
+    "LocalTopK, two hits",
 ]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,10 +13,23 @@ import pytest
 from scipy import stats
 
 import dprank
-from companion.chapters.which_method import advice, arena, contenders, guide, populations, table
+from companion.chapters.which_method import (
+    advice,
+    arena,
+    as_printed,
+    contenders,
+    estimates,
+    guide,
+    populations,
+    respondents,
+    table,
+)
+from companion.chapters.which_method.as_printed import is_printed
+from companion.instruments import surveys
 from companion.instruments.seed import ROOT
 from dprank.data.ballots import Ballots
 from dprank.data.kendall import kendall_distance
+from dprank.models.likelihood import mle
 from dprank.plan.setting import Setting
 
 SMALL = [
@@ -22,7 +37,9 @@ SMALL = [
     {"question": "consensus", "data": "cut short", "items": 6, "people": 20},
     {"question": "topk", "data": "Zipf", "items": 6, "people": 40, "answers": 2, "k": 2},
     {"question": "agreement", "data": "Mallows", "items": 4, "people": 30},
+    {"question": "strengths", "data": "ladder", "items": 4, "people": 60, "answers": 3},
 ]
+FEW = {"question": "topk", "data": "Zipf", "items": 6, "people": 40, "answers": 2, "k": 2}
 #: False alarms of all statistical tests here, each.
 ALARM = 1e-6
 
@@ -87,12 +104,88 @@ def test_people_have_no_more_items_than_they_may(data):
         assert top <= answers
 
 
+# --- people of surveys -----------------------------------------------------------------------------------------------
+
+
+def kendall(places, order):
+    """How many pairs of a ballot stand against an order; ties do not."""
+    return sum(places[i] > places[j] for i, j in itertools.combinations(order, 2))
+
+
+@pytest.mark.parametrize("data", ["parties", "names", "goals"])
+def test_what_is_right_of_ballots_is_no_matter_of_the_method(data):
+    # the order of net wins is also the one of least distance
+    places = respondents._places(data)
+    net = Ballots(places, [*map(str, range(places.shape[1]))]).net_wins()
+    assert (np.diff(net) < 0).all()
+    ballots, often = np.unique(places, axis=0, return_counts=True)
+    cost = {
+        order: sum(n * kendall(ballot, order) for ballot, n in zip(ballots.tolist(), often, strict=True))
+        for order in itertools.permutations(range(places.shape[1]))
+    }
+    assert min(cost, key=cost.get) == tuple(range(places.shape[1]))
+
+
+@pytest.mark.parametrize("data", ["CEMS", "parties", "names"])
+def test_what_is_right_of_answers_is_no_matter_of_the_method(data):
+    wins = respondents._answers(data)[0].sum(0)
+    assert (np.diff(wins.sum(1) - wins.sum(0)) < 0).all()
+    assert (np.diff(respondents.strengths(data)) < 0).all()
+
+
+def test_strengths_of_a_survey_are_those_of_the_library():
+    fit = mle(surveys.german_parties())
+    assert respondents.strengths("parties") == pytest.approx(np.sort(fit.theta - fit.theta.mean())[::-1], abs=1e-6)
+
+
+@pytest.mark.parametrize("data", ["CEMS", "parties", "names"])
+def test_people_drawn_from_a_survey_answer_as_it_does(data):
+    rng = np.random.default_rng(9)
+    wins, ties = (one.sum(0) for one in respondents._answers(data))
+    number = len(respondents._answers(data)[0])
+    seen = respondents.comparing(data, 5000, rng)
+    for i, j in itertools.combinations(range(6), 2):
+        for count, share in ((seen.wins[i, j], wins[i, j]), (seen.ties[i, j], ties[i, j])):
+            assert stats.binomtest(int(count), 5000, share / number).pvalue > ALARM
+    assert (seen.ties == seen.ties.T).all()
+    missing = {"CEMS": 15 * 303 - 4454}.get(data, 0)
+    assert wins.sum() + ties.sum() / 2 == 15 * number - missing
+
+
+def test_people_keep_all_their_answers_when_they_are_drawn():
+    # of a survey in which one half says the opposite of the other, in every pair, persons are drawn, not answers
+    wins = np.zeros((2, 3, 3))
+    wins[0][np.triu_indices(3, 1)] = 1
+    wins[1] = wins[0].T
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(respondents, "_answers", lambda data: (wins, np.zeros((2, 3, 3))))
+        seen = respondents.comparing("parties", 101, np.random.default_rng(1)).wins
+    assert len(set(seen[np.triu_indices(3, 1)])) == 1
+    assert seen[0, 1] + seen[1, 0] == 101
+
+
+def test_ballots_and_counts_drawn_from_a_survey():
+    rng = np.random.default_rng(10)
+    cast = respondents.ballots("goals", 4000, rng)
+    assert (np.sort(cast, axis=1) == [0, 1, 2, 2]).all()
+    whole = respondents._places("goals")
+    for item in range(4):
+        assert stats.binomtest(int((cast[:, item] == 0).sum()), 4000, (whole[:, item] == 0).mean()).pvalue > ALARM
+    shares = respondents.shares()
+    assert shares.sum() == pytest.approx(2)
+    assert (np.diff(shares) < 0).all()
+    counts = respondents.tallied(4000, rng)
+    assert counts.sum() == 8000
+    assert all(stats.binomtest(int(n), 4000, p).pvalue > ALARM for n, p in zip(counts, shares, strict=True))
+
+
 # --- contenders ------------------------------------------------------------------------------------------------------
 
 
 def test_every_mechanism_that_a_plan_may_choose_enters():
-    for heat in SMALL:
-        entered = {name.partition("(")[0] for (_, _, _, name), _ in arena.entered(heat, 1.0)}
+    for heat in [heat for heat in SMALL if heat["question"] != "strengths"]:
+        names = [name for (_, _, _, name), _ in arena.entered(heat, 1.0) if not is_printed(name)]
+        entered = {name.partition("(")[0] for name in names}
         plans = [advice.plan_for(heat, 1.0, contenders.DELTA, trust) for trust in trusts(heat)]
         chosen = {choice.mechanism for plan in plans for choice in plan.choices}
         if heat["data"] == "cut short":
@@ -101,15 +194,16 @@ def test_every_mechanism_that_a_plan_may_choose_enters():
 
 
 def trusts(heat):
-    return ("curator",) if heat["question"] in ("ranking", "topk") else ("curator", "nobody")
+    return ("curator",) if heat["question"] in ("strengths", "winner") else ("curator", "nobody")
 
 
 def test_all_promise_the_same_privacy_and_none_more_than_is_asked():
     for heat, epsilon in itertools.product(SMALL, (0.2, 5.0)):
-        for (_, delta, trust, _), mechanism in arena.entered(heat, epsilon):
+        for (_, delta, trust, name), mechanism in arena.entered(heat, epsilon):
             promise = mechanism.guarantee
-            assert promise.epsilon <= epsilon * (1 + 1e-9)
-            assert promise.delta == delta <= contenders.DELTA
+            assert promise.epsilon <= epsilon * (1 + 1e-9) or name.endswith(as_printed.OWN)
+            assert promise.delta == delta or (is_printed(name) and promise.delta < delta)
+            assert delta <= contenders.DELTA
             assert (promise.unit, promise.adjacency) == ("voter", "replace")
             assert promise.model == {"curator": "central", "nobody": "local"}[trust]
 
@@ -127,6 +221,48 @@ def test_counts_answer_as_their_release_does(score):
         assert here.tolist() == mechanism.release(data, np.random.default_rng(seed)).order.tolist()
 
 
+@pytest.mark.parametrize(("data", "answers"), [("ties", 3), ("unequal", 4)])
+def test_rows_are_what_is_counted_and_reports_are_those_of_a_release(data, answers):
+    """Two samples of scores of one law, by Kolmogorov and Smirnov."""
+    seen = populations.comparing(data, 4, 40, answers, np.random.default_rng(2))
+    first, second, sign, given = seen.rows
+    people = dprank.Comparisons(first, second, (sign + 1) / 2, "abcd", np.repeat(np.arange(40), given))
+    assert (dprank.win_counts(people, "net") == seen.scores("net")).all()
+    mechanism = dprank.LocalComparisons.calibrated(epsilon=2.0, n_items=4, per_person=answers)
+    assert mechanism.length > 1
+    rng = np.random.default_rng(3)
+    told = (mechanism.weight(given), mechanism.length, mechanism.shrinkage, 4, rng)
+    here = np.array([contenders._told(*seen.rows, *told) for _ in range(2000)])
+    there = np.array([mechanism.release(people, rng).scores for _ in range(2000)])
+    for item in range(4):
+        assert stats.ks_2samp(here[:, item], there[:, item], method="asymp").pvalue > ALARM
+    assert abs(np.cov(here.T) - np.cov(there.T)).max() < 0.2 * np.cov(there.T).max()
+
+
+def test_rows_of_a_survey_are_what_is_counted():
+    seen = respondents.comparing("parties", 50, np.random.default_rng(4))
+    first, second, sign, given = seen.rows
+    assert given.sum() == len(sign) == np.triu(seen.played).sum()
+    assert len(given) == 50
+    wins, ties = np.zeros((2, 6, 6), int)
+    np.add.at(wins, (first[sign == 1], second[sign == 1]), 1)
+    np.add.at(ties, (first[sign == 0], second[sign == 0]), 1)
+    assert (wins == seen.wins).all()
+    assert (ties + ties.T == seen.ties).all()
+
+
+def test_a_top_k_from_reports_is_as_often_right_as_of_real_people():
+    """Of people with one item each; four standard errors of 3000."""
+    mechanism = dprank.LocalTopK.calibrated(epsilon=1.0, n_items=4, k=1, per_person=1)
+    own = np.repeat(np.arange(4), (130, 100, 90, 80))
+    rng, size = np.random.default_rng(5), 3000
+    counts = np.bincount(own).astype(float)
+    here = np.array([contenders.chosen_of(mechanism, counts, len(own), rng)[0] == 0 for _ in range(size)])
+    held = [np.bincount(mechanism.sent(own[:, None], rng).ravel(), minlength=5)[:4] for _ in range(size)]
+    there = np.argmax(np.array(held) + 1e-6 * rng.random((size, 4)), axis=1) == 0
+    assert abs(here.mean() - there.mean()) < 4 * np.hypot(here.std(), there.std()) / size**0.5
+
+
 def test_votes_that_are_counted_once_are_the_same():
     places = populations.ranking_people("Mallows", 4, 30, np.random.default_rng(4))
     votes, rankings = contenders.Votes(places, "abcd"), dprank.Rankings(places, "abcd")
@@ -137,6 +273,14 @@ def test_votes_that_are_counted_once_are_the_same():
     assert (slips.margins() == ballots.margins()).all()
     assert (slips.net_wins() == ballots.net_wins()).all()
     assert (slips.bounded_weight(1).weight == ballots.bounded_weight(1).weight).all()
+
+
+def test_tests_answer_as_their_release_does():
+    votes = contenders.Votes(populations.ranking_people("Mallows", 4, 30, np.random.default_rng(4), 0.25), "abcd")
+    test = dprank.NoisyNorm.calibrated(epsilon=2.0, n_items=4, n_voters=30, statistic="pairs")
+    there = [bool(test.release(votes, np.random.default_rng(seed)).reject) for seed in range(100)]
+    assert [contenders.rejects(test, votes, np.random.default_rng(seed)) for seed in range(100)] == there
+    assert 5 < sum(there) < 95
 
 
 def test_uniform_ballots_are_rejected_as_often_as_the_size_says():
@@ -150,7 +294,120 @@ def test_uniform_ballots_are_rejected_as_often_as_the_size_says():
         assert stats.binom.sf(rejected - 1, 400, 0.055) > ALARM, name
 
 
+def test_strengths_are_those_of_a_release():
+    data = dprank.Comparisons([0, 0, 1, 2], [1, 2, 2, 0], [1, 0, 1, 1], "abc", [0, 1, 2, 3])
+    wins = np.zeros((3, 3), np.int64)
+    wins[0, 1] = wins[1, 2] = 1
+    wins[2, 0] = 2
+    answers = populations.Answers(wins, np.zeros((3, 3), np.int64))
+    setting = Setting("ranking", 3, 4, 2.0, delta=contenders.DELTA, public_graph=True)
+    for (name, _, _), mechanism in estimates.estimators(setting).items():
+        here = estimates.estimate(mechanism, answers, np.random.default_rng(1))
+        release = mechanism.release(data, np.random.default_rng(1))
+        there = release.scores if "MLE" in name else dprank.pairwise.strengths(release, 4).theta
+        assert here == pytest.approx(there, abs=1e-7), name
+
+
+def test_the_ridge_is_the_best_of_those_tried():
+    # the error that the ridge is chosen by is that of strengths drawn with deviation 1, near 0: it is seen in the arena
+    heat = {"question": "strengths", "data": "ladder", "items": 20, "people": 400, "answers": 5}
+    setting = arena.setting_of(heat, 0.2)
+    fits = estimates._fits(setting, {"n_items": 20, "per_person": 5, "graph": "public", "law": "discrete"})
+    chosen = min(fits, key=estimates._Expected(setting))
+    assert fits[0].ridge < chosen.ridge < fits[-1].ridge
+    rng = np.random.default_rng(8)
+    right = populations.strengths(20)
+    data = [populations.comparing("ladder", 20, 400, 5, rng) for _ in range(30)]
+
+    def error(fit):
+        seen = [arena._apart(estimates.estimate(fit, one, rng), right)["log-error"] for one in data]
+        return np.mean(seen), np.std(seen) / len(seen) ** 0.5
+
+    mean, bar = error(chosen)
+    assert mean + 6 * bar < error(fits[0])[0]
+    assert mean < error(fits[-1])[0]  # all strengths 0
+
+
+def test_what_a_graph_that_is_secret_needs_is_not_for_release():
+    names = [name for (_, _, _, name), _ in arena.entered(SMALL[-1], 1.0)]
+    assert {name for name in names if not contenders.publishable(name)} == {
+        "PerturbedMLE(public_graph=False, ridge=best)",
+        "PerturbedMLE(as printed)",
+        "PerturbedMLE(as printed, equal privacy)",
+    }
+    assert not contenders.publishable("ExponentialMechanism")
+
+
+# --- as printed ------------------------------------------------------------------------------------------------------
+
+
+def of(heat, epsilon):
+    """Those of a paper, by name and delta."""
+    found = as_printed.printed(arena.setting_of(heat, epsilon), heat["question"] == "strengths")
+    return {(name, delta): mechanism for (name, delta, _), mechanism in found.items()}
+
+
+def test_own_word_is_what_the_paper_prints():
+    heat = {"question": "ranking", "data": "ladder", "items": 20, "people": 400, "answers": 5}
+    ours = of(heat, 0.5)["NoisyCounts(as printed)", 0.0]
+    assert (ours.scale, ours.score, ours.law) == (5 / 0.5, "wins", "continuous")  # L / epsilon
+    fitted = of(heat, 0.5)["PerturbedMLE(as printed)", 0.0]
+    assert fitted.scale == 8 * 5 / 0.5
+    matrix = of(SMALL[1] | {"data": "Mallows"}, 0.5)["NoisyMatrix(as printed)", 0.0]
+    assert matrix.scale == 6**2 / 0.5
+    top = of(SMALL[2], 0.5)["Oneshot(as printed)", 0.0]
+    assert (top.scale, top.largest) == (2 * 2 / 0.5, True)
+    assert of(SMALL[3], 0.5)["LaplaceUnif(as printed)", 0.0].scale == 4 * 30 / (2 * 0.5)
+
+
+def test_what_is_printed_spends_more_or_less_and_at_equal_privacy_just_as_much():
+    heat = {"question": "ranking", "data": "ladder", "items": 20, "people": 400, "answers": 5}
+    more, less = of(heat, 0.5)["NoisyCounts(as printed)", 0.0], of(heat, 0.5)["PerturbedMLE(as printed)", 0.0]
+    assert more.guarantee.epsilon == pytest.approx(1.0)  # 2 L wins may move
+    assert less.guarantee.epsilon < 0.4
+    for heat, epsilon in itertools.product([*SMALL[:1], SMALL[1] | {"data": "Mallows"}, *SMALL[2:]], (0.2, 1.0)):
+        for (name, _), mechanism in of(heat, epsilon).items():
+            spent = mechanism.guarantee.epsilon
+            if name.endswith(as_printed.EQUAL):
+                assert spent == pytest.approx(epsilon, rel=1e-6)
+                assert spent <= epsilon
+            elif math.isclose(spent, epsilon, rel_tol=1e-6):
+                assert (name.replace(as_printed.OWN, as_printed.EQUAL), 0.0) not in of(heat, epsilon)
+
+
+def test_more_noise_for_equal_privacy_where_the_print_breaks_its_promise():
+    heat = {"question": "ranking", "data": "ladder", "items": 20, "people": 400, "answers": 5}
+    made = of(heat, 0.5)
+    equal = made["NoisyCounts(as printed, equal privacy)", 0.0]
+    assert equal.scale == pytest.approx(2 * made["NoisyCounts(as printed)", 0.0].scale)
+    # no epsilon of the print is as private as this: at equal privacy it is not there
+    names = {name for name, _ in of(SMALL[3], 0.2)}
+    assert "Trun(as printed)" in names
+    assert "Trun(as printed, equal privacy)" not in names
+    # nor does any spend all of a large epsilon
+    assert "Trun(as printed, equal privacy)" not in {name for name, _ in of(SMALL[3], 5.0)}
+    # Theorem 2.2 is for epsilon up to 0.2, and wastes most of that
+    assert {delta for name, delta in of(SMALL[2], 0.2) if name == "Oneshot(as printed)"} == {0.0, contenders.DELTA}
+    assert {delta for name, delta in of(SMALL[2], 0.5) if name == "Oneshot(as printed)"} == {0.0}
+
+
+def test_none_is_ever_recommended(committed):
+    printed = committed["method"].map(is_printed)
+    assert printed.any()
+    assert not printed[committed["data"] == "cut short"].any()
+    assert not advice.standing(committed, contenders.DELTA)["method"].map(is_printed).any()
+    spent = committed.assign(ratio=committed["spent"] / committed["epsilon"])
+    assert spent.loc[~printed, "ratio"].max() <= 1 + 1e-9
+    assert spent.loc[printed, "ratio"].max() > 10
+    assert (spent.loc[spent["method"].str.endswith(as_printed.EQUAL), "ratio"] - 1).abs().max() < 1e-6
+
+
 # --- the arena -------------------------------------------------------------------------------------------------------
+
+
+def test_several_enter_every_heat_of_a_survey():
+    for heat in arena._REAL:
+        assert len(list(arena.entered(heat, 1.0))) > 1, heat
 
 
 def test_losses_of_right_and_wrong_orders():
@@ -161,6 +418,8 @@ def test_losses_of_right_and_wrong_orders():
     assert arena._chosen(np.array([2, 0]), shares) == {"missed": 0.0, "set": 0.0}  # as many have it as the second
     assert arena._chosen(np.array([0, 3]), shares) == {"missed": 0.5, "set": 1.0}
     order = np.array([3, 1, 0, 2])
+    assert arena._apart(np.array([1.0, -1.0]), np.array([0.0, 0.0])) == {"log-error": 1.0, "largest": 1.0}
+    assert arena._apart(np.array([3.0, 0, 0, -3]), np.zeros(4)) == {"log-error": 4.5**0.5, "largest": 3.0}
     assert arena._ordered(order)["pairs"] * 6 == kendall_distance(np.argsort(order), np.arange(4))
 
 
@@ -179,8 +438,9 @@ def test_more_privacy_costs_more():
     for heat in SMALL:
         frame = table.ran(heat, table.due(heat))
         judged = frame[(frame["loss"] == arena.FIRST_LOSS[heat["question"]]) & frame["epsilon"].isin([0.05, 10.0])]
-        means = judged.pivot_table(index=["trust", "method"], columns="epsilon", values="mean")
-        bars = judged.groupby(["trust", "method"])["se"].max()
+        judged = judged[~judged["method"].map(is_printed)]  # TRUN as printed goes the wrong way
+        means = judged.pivot_table(index=["trust", "method"], columns="epsilon", values="mean").dropna()
+        bars = judged.groupby(["trust", "method"])["se"].max()[means.index]
         assert (means[10.0] <= means[0.05] + 5 * bars).all()
 
 
@@ -227,14 +487,79 @@ def test_the_table_is_made_of_what_it_lacks(tmp_path, monkeypatch):
     monkeypatch.setattr(table, "EPSILONS", (1.0,))
     monkeypatch.setattr(arena, "EPSILONS", (1.0,))
     said = []
-    number = table.update(tmp_path, said.append)
-    assert number == len(table.cells(table.load(tmp_path))) > 0
-    assert len(said) == 1
+    number = table.update(tmp_path, said.append, 1)
     whole = table.load(tmp_path)
-    table.write(whole[whole["method"] != whole["method"].iloc[0]], tmp_path)
-    assert 0 < table.update(tmp_path, said.append) < number
-    pd.testing.assert_frame_equal(table.load(tmp_path), whole, check_exact=True)
-    assert table.update(tmp_path, said.append) == 0
+    assert number == len(table.cells(whole)) > 0
+    assert [json.loads(line.rpartition("}")[0] + "}") for line in said[:-1]] == SMALL[:1]
+    assert re.fullmatch(r"\d+\.\d minutes; \d+\.\d\d GiB at most, of all 1 processes together", said[-1])
+    for lacking in (
+        whole[whole["method"] != whole["method"].iloc[0]],
+        whole.assign(made=np.where(whole["delta"] > 0, "of yesterday", whole["made"])),
+        whole.assign(repetitions=np.where(whole["delta"] > 0, 20, whole["repetitions"])),
+    ):
+        table.write(lacking, tmp_path)
+        assert table.update(tmp_path, said.append, 1, {"topk", "two camps"}) == 0
+        assert 0 < table.update(tmp_path, said.append, 1, {"unequal"}) < number
+        pd.testing.assert_frame_equal(table.load(tmp_path), whole, check_exact=True)
+    assert table.update(tmp_path, said.append, 1) == 0
+
+
+def test_two_processes_make_the_same_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "heats", lambda: [FEW, FEW | {"people": 60}])
+    for jobs in (1, 2):
+        (tmp_path / str(jobs) / "data").mkdir(parents=True)
+        said = []
+        assert table.update(tmp_path / str(jobs), said.append, jobs) > 0
+        assert f"of all {[1, 3][jobs - 1]} processes" in said[-1]
+    assert table.path(tmp_path / "1").read_bytes() == table.path(tmp_path / "2").read_bytes()
+
+
+def test_what_was_run_stays_where_the_rest_is_broken_off(tmp_path, monkeypatch):
+    def broken(heat, done, run=table._completed):
+        if heat["people"] == 60:
+            raise KeyboardInterrupt
+        return run(heat, done)
+
+    (tmp_path / "data").mkdir()
+    monkeypatch.setattr(table, "heats", lambda: [FEW, FEW | {"people": 60}])
+    monkeypatch.setattr(table, "drawn_of", lambda heat: -heat["people"])
+    monkeypatch.setattr(table, "_completed", broken)
+    with pytest.raises(KeyboardInterrupt):
+        table.update(tmp_path, [].append, 1)
+    assert set(table.load(tmp_path)["people"]) == {FEW["people"]}
+
+
+# --- surveys, and what is printed ------------------------------------------------------------------------------------
+
+
+def test_what_is_printed_is_compared_at_equal_privacy():
+    def rows(method, epsilon, mean, spent):
+        cell = {"question": "ranking", "items": 5, "people": 50, "answers": 1, "k": 0, "data": "ladder", "delta": 0.0}
+        seen = {"epsilon": epsilon, "trust": "curator", "method": method, "loss": "pairs", "mean": mean, "se": 0.01}
+        return cell | seen | {"spent": spent}
+
+    frame = pd.DataFrame(
+        [
+            rows("NoisyCounts(net, once)", 1.0, 0.10, 1.0),
+            rows("NoisyCounts(wins, once)", 1.0, 0.12, 1.0),
+            rows("NoisyCounts(as printed)", 1.0, 0.05, 2.0),
+            rows("NoisyCounts(as printed, equal privacy)", 1.0, 0.15, 1.0),
+            rows("PerturbedMLE(as printed)", 1.0, 0.30, 0.5),
+        ]
+    )
+    counts, fitted = guide.prints(frame).to_dict("records")
+    assert (counts["method"], counts["promise"], counts["spends at most"]) == ("NoisyCounts", "broken", 2.0)
+    assert counts["loses more"] == pytest.approx(0.05)
+    assert (fitted["promise"], fitted["spends at least"]) == ("kept", 0.5)
+    assert math.isnan(fitted["loses more"])
+
+
+def test_surveys_have_a_row_each(committed):
+    found = guide.of_surveys(committed)
+    assert len(found) == len(arena._REAL)
+    losses = found.filter(like="loses")
+    assert not losses.isna().any().any()
+    assert (losses["loses at ε = 5"] <= losses["loses at ε = 0.2"] + 0.02).all()
 
 
 # --- advice ----------------------------------------------------------------------------------------------------------
@@ -242,7 +567,7 @@ def test_the_table_is_made_of_what_it_lacks(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_plan_recommends_one_of_the_best(committed):
-    # with 400 people; over all heats it is right less often, see page 13b
+    # with 400 people; over all heats it is right less often, see page 15b
     some = committed[(committed["people"] == 400) & committed["epsilon"].isin([0.2, 1.0, 5.0])]
     found = advice.advised(some)
     assert len(found) > 100
@@ -287,7 +612,8 @@ def test_a_mechanism_is_named_where_it_alone_is_the_best():
 def test_answers_add_up(committed):
     found = guide.answers(committed[committed["people"] <= 400])
     assert set(found["question"]) == set(arena.FIRST_LOSS)
-    assert ((found["best in"] >= found["second best in"]) & (found["best in"] >= found["alone in"])).all()
+    second = found["second best in"].fillna(0)  # where nothing else answers
+    assert ((found["best in"] >= second) & (found["best in"] >= found["alone in"])).all()
     assert (found["costs"] >= 0).all()
     assert (found.loc[found["best in"] == 1, "costs"] == 0).all()
 

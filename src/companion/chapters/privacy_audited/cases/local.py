@@ -1,4 +1,4 @@
-"""Every local mechanism, on two opposite rankings."""
+"""Every local mechanism, on two opposite rankings, or what else a voter has."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from dprank.aggregation.local_borda import LocalBorda
 from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.randomisers import Randomiser, SampledOrder, SplitResponse
+from dprank.pairwise.local_comparisons import LocalComparisons
+from dprank.topk.local import LocalTopK
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.local_two_stage import LocalTwoStage
 
@@ -23,8 +25,8 @@ _EPSILON = 1.0
 
 
 def cases() -> list[Case]:
-    """Every local mechanism, on two opposite rankings: of all pairs of rankings of so many items none loses more."""
-    return [*_tests(), *_one_round(), *_kwiksort()]
+    """Every local mechanism, on two opposite rankings, answers or sets: of all pairs of them none loses more."""
+    return [*_tests(), *_one_round(), *_kwiksort(), *_comparisons(), *_sets()]
 
 
 def _case(name: str, made: Any, source: str = "alabi2022", loss: float | None = None) -> Case:
@@ -82,3 +84,40 @@ def _kwiksort() -> list[Case]:
         _case("LocalKwikSort, as printed", printed, loss=answers),
         _case("LocalKwikSort with fallback, as printed", backed, loss=everything),
     ]
+
+
+def _comparisons() -> list[Case]:
+    """Answers to all pairs, and their opposites."""
+    cases = []
+    for length in (1, 2, 3):
+        made = LocalComparisons.calibrated(epsilon=_EPSILON, n_items=3, per_person=3, length=length)
+        answers = np.array([1, -1, 1])
+        cases.append(
+            Case(
+                f"LocalComparisons, {length} of 3",
+                made,
+                answers,
+                -answers,
+                None,
+                made.guarantee.epsilon,
+                "exhausted",
+                "",
+            )
+        )
+    return cases
+
+
+def _sets() -> list[Case]:
+    """Two persons who have other items; and one who has none."""
+    four = partial(LocalTopK.calibrated, epsilon=_EPSILON, n_items=4, k=1)
+    cases = []
+    for words, made, own, other in (
+        ("one item", four(per_person=1), [0], [3]),
+        ("two items", four(per_person=2), [0, 1], [2, 3]),
+        ("two items or none", four(per_person=2), [0, 1], []),
+    ):
+        loss = made.guarantee.epsilon
+        cases.append(Case(f"LocalTopK, {words}", made, np.array(own), np.array(other), None, loss, "exhausted", ""))
+    both = LocalTopK(1, 2, 3, 2, made.kept, n_items=4)
+    loss = both.guarantee.epsilon
+    return [*cases, Case("LocalTopK, two hits", both, np.array([0, 1]), np.array([2, 3]), None, loss, "exhausted", "")]

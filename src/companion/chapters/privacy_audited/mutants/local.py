@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,12 @@ from dprank.aggregation.local_laws import report_law
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.randomisers import OrderReport, Randomiser, SampledOrder, SplitResponse, ranking_signs
 from dprank.audit.betting import Sampler
+from dprank.pairwise.local_comparisons import LocalComparisons
 from dprank.privacy.guarantee import compose
 from dprank.privacy.laws import sample, signs_law
 from dprank.privacy.randomized_response import GRAIN, flips_for, randomise
+from dprank.topk.local import LocalTopK
+from dprank.topk.random_sets import random_sets
 from dprank.uniformity.local import LocalOneBit, LocalPairs
 from dprank.uniformity.local_two_stage import LocalTwoStage
 from dprank.uniformity.pairs import pair_signs
@@ -38,7 +41,8 @@ Pairs = list[tuple[Any, Any]]
 
 def mutants() -> list[Mutant]:
     """Two or more of every local mechanism."""
-    return [*_disjoint_pairs(), *_one_answer(), *_two_stages(), *_all_pairs(), *_borda(), *_kwiksort()]
+    families = (_disjoint_pairs, _one_answer, _two_stages, _all_pairs, _borda, _kwiksort, _comparisons, _sets)
+    return [mutant for family in families for mutant in family()]
 
 
 def _opposite(n_items: int) -> Pairs:
@@ -273,4 +277,64 @@ def _kwiksort() -> list[Mutant]:
         listed("counter passed by value", halves, _opposite(4), copied, law),
         # the promise is that of the answers alone
         miscalibrated("fallback not accounted for", alone, backed, _both(3)),
+    ]
+
+
+def _comparisons() -> list[Mutant]:
+    make = partial(LocalComparisons.calibrated, epsilon=1.0, n_items=3, per_person=3)
+    one, right = make(length=1), make(length=3)
+    opposite: Pairs = [(np.array([1, -1, 1]), np.array([-1, 1, -1]))]
+
+    def told(data: Any) -> Table:
+        return np.asarray(data, np.int8)
+
+    def answered(data: Any, size: int, rng: np.random.Generator) -> Table:
+        picked = rng.choice(np.flatnonzero(data), size)
+        return (picked[:, None] + 1) * np.where(
+            _own(size, GRAIN - one.kept, rng), told(data)[picked, None], rng.choice([1, -1], (size, 1))
+        )
+
+    def answered_law(data: Any) -> Table:
+        own = told(data)[:, None] * [1, -1] > 0
+        return (one.shrinkage * own + (1 - one.shrinkage) / 2) * (told(data) != 0)[:, None] / np.count_nonzero(data)
+
+    return [
+        _flipped("budget spent on each of three answers", right, opposite, told, flips_for(1.0)),
+        listed("pairs picked among those answered", one, [([1, 1, 1], [1, 1, 0])], answered, answered_law),
+        miscalibrated("three answers told with the odds of one", right, replace(right, kept=one.kept), opposite),
+    ]
+
+
+def _sets() -> list[Mutant]:
+    right = LocalTopK.calibrated(epsilon=1.0, n_items=4, k=1, per_person=2)
+    wide = LocalTopK(1, 2, 2, 1, right.kept, n_items=4)
+    sets = np.array(list(combinations(range(wide.n_codes), wide.length)))
+    lists = np.array(list(permutations(range(wide.n_codes), wide.length)))
+    other: Pairs = [([0, 1], [2, 3])]
+
+    def bare(data: Any) -> Table:
+        """Whether a set has any of the items, without blanks."""
+        return np.asarray(np.isin(sets, data).any(axis=1))
+
+    def bare_law(data: Any) -> Table:
+        share, fits = wide.kept / GRAIN, bare(data)
+        return share * fits / fits.sum() + (1 - share) / len(sets)
+
+    def drawn(data: Any, size: int, rng: np.random.Generator) -> Table:
+        return sets[rng.choice(len(sets), size, p=bare_law(data))]
+
+    def own_first(data: Any, size: int, rng: np.random.Generator) -> Table:
+        overlap = rng.choice(3, size, p=wide.overlap_law)
+        return random_sets(np.tile(wide.filled(data), (size, 1)), overlap, wide.n_codes, wide.length, rng)
+
+    def own_first_law(data: Any) -> Table:
+        own = np.isin(lists, wide.filled(data))
+        hits = own.sum(axis=1)
+        behind = np.array([math.perm(2, j) * math.perm(4, 2 - j) for j in range(3)])
+        return np.where((np.diff(own.astype(int), axis=1) <= 0).all(axis=1), (wide.overlap_law / behind)[hits], 0.0)
+
+    return [
+        listed("no blanks for those who have few items", wide, [([0, 1], [2])], drawn, bare_law),
+        listed("a person's own codes sent first", wide, other, own_first, own_first_law),
+        miscalibrated("two hits with the odds of one", wide, LocalTopK(1, 2, 2, 2, wide.kept, n_items=4), other),
     ]

@@ -1,0 +1,80 @@
+"""Releases of the same people add up: the promise of all, and what somebody learns who reads all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.special import expit
+
+from companion.chapters.what_epsilon_buys.belief import losses
+from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.sweep import stream
+from dprank.privacy.composition import optimal
+from dprank.publication import gain
+
+__all__ = ["DELTA", "NUMBERS", "added_up", "draw_added_up", "numbers"]
+
+DELTA = 1e-6
+#: Numbers of releases that are drawn.
+NUMBERS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 26, 32, 40, 52)
+
+
+def added_up(items: int, epsilon: float, draws: int = 4000) -> pd.DataFrame:
+    """By the number of ``releases``, each of which spends epsilon: the belief at most from even odds.
+
+    ``sum`` by the sum of the epsilons, ``with delta`` by the best that holds for all mechanisms and outcomes but those
+    of chance `DELTA`; ``right``, how often the better guess is right of who reads all noisy Borda scores, and its
+    ``se``: from so many attacks.
+    """
+    rng = stream("16: releases add up", {"items": items, "epsilon": epsilon})
+    odds = np.cumsum(losses(items, epsilon, (draws, max(NUMBERS)), rng), axis=1)
+    surer = expit(np.abs(odds[:, np.array(NUMBERS) - 1]))
+    return pd.DataFrame(
+        {
+            "releases": NUMBERS,
+            "sum": [gain(number * epsilon) for number in NUMBERS],
+            "with delta": [gain(optimal(number, epsilon, DELTA), DELTA) for number in NUMBERS],
+            "right": surer.mean(axis=0),
+            "se": surer.std(axis=0, ddof=1) / draws**0.5,
+        }
+    )
+
+
+def numbers(items: int, epsilon: float) -> dict[str, str]:
+    """Of ten releases and of a year of weeks, as text."""
+    rows = added_up(items, epsilon).set_index("releases")
+    return {
+        "each": f"{epsilon:g}",
+        "ten": f"{rows.loc[10, 'sum']:.0%}",
+        "year": f"{rows.loc[52, 'sum']:.1%}",
+        "year-delta": f"{rows.loc[52, 'with delta']:.1%}",
+        "year-right": f"{rows.loc[52, 'right']:.1%}",
+    }
+
+
+@styled
+def draw_added_up(frame: pd.DataFrame) -> Figure:
+    """Belief against the number of releases, two bounds and what happens, with names on the lines."""
+    figure = Figure(figsize=(5.2, 3.8))
+    axes = figure.subplots()
+    lines = {
+        "sum": ("at most, as epsilons add", (-6, 4), "right"),
+        "with delta": (f"at most, but for a chance of {DELTA:g}", (8, -14), "left"),
+        "right": ("how often the attacker guesses right", (8, -14), "left"),
+    }
+    for colour, marker, (name, (label, offset, side)) in zip(COLOURS, "so^", lines.items(), strict=False):
+        bars = 100 * BAR * frame["se"] if name == "right" else None
+        axes.errorbar(frame["releases"], 100 * frame[name], bars, color=colour, marker=marker)
+        at = frame["releases"].tolist().index(13 if name != "sum" else 26)
+        axes.annotate(
+            label,
+            (frame["releases"].iloc[at], 100 * frame[name].iloc[at]),
+            xytext=offset,
+            textcoords="offset points",
+            ha=side,
+            color=colour,
+        )
+    axes.set(xlabel="releases about the same people", ylabel="belief from 50 %, in %", ylim=(49, 101))
+    axes.set_title("A promise a week is no promise after a year")
+    return figure

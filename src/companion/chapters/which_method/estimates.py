@@ -1,0 +1,89 @@
+"""Who estimates strengths in the arena: from noisy net wins on a secret graph, and by perturbed likelihoods.
+
+`dprank.PrivateRankCentrality` is not among them: it releases a set, and no number of it.
+"""
+
+from __future__ import annotations
+
+from functools import cache, singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.chapters.which_method.populations import Answers
+from dprank.pairwise.noisy_counts import CountNoise, NoisyCounts
+from dprank.pairwise.perturbed_mle import PerturbedMLE
+from dprank.pairwise.strengths import strengths
+from dprank.plan.planner import named
+from dprank.plan.setting import Setting
+from dprank.privacy.noise import best_first
+from dprank.release import Ranking
+
+__all__ = ["estimate", "estimators"]
+
+#: Ridges among which the best is expected: that of a prior of deviation 1 for strengths, and up to much noise.
+_RIDGES = 4.0 ** np.arange(0, 13)
+#: Noise in a cube is for people who meet every item: here each meets a few.
+_NOISES: tuple[CountNoise, ...] = ("laplace", "conditioned", "gaussian")
+
+
+@cache
+def estimators(setting: Setting) -> dict[tuple[str, float, str], Any]:
+    """Mechanisms that estimate strengths at an epsilon, by name, delta and trust."""
+    person: dict[str, Any] = {"n_items": setting.n_items, "per_person": setting.answers[-1]}
+    everybody: list[tuple[str, Any]] = []
+    for noise in _NOISES:
+        delta = setting.delta if noise == "gaussian" else 0.0
+        if delta or noise != "gaussian":
+            counts = NoisyCounts.calibrated(epsilon=setting.epsilon, delta=delta, noise=noise, design="once", **person)
+            everybody.append((named("NoisyCounts", {"score": "net", "noise": noise}), counts))
+    for graph in ("public", "private"):
+        fits = _fits(setting, person | {"graph": graph, "law": "discrete" if graph == "public" else "continuous"})
+        asked = {"public_graph": graph == "public"}
+        if graph == "public":  # what a plan offers
+            everybody.append((named("PerturbedMLE", asked), fits[0]))
+        everybody.append((named("PerturbedMLE", asked | {"ridge": "best"}), min(fits, key=_Expected(setting))))
+    return {(name, made.guarantee.delta, "curator"): made for name, made in everybody}
+
+
+def _fits(setting: Setting, parameters: dict[str, Any]) -> list[PerturbedMLE]:
+    """At all ridges that an epsilon allows."""
+    found = []
+    for ridge in _RIDGES.tolist():
+        try:
+            found.append(PerturbedMLE.calibrated(epsilon=setting.epsilon, ridge=ridge, **parameters))
+        except ValueError:  # the curvature of one voter's answers does not hide behind it
+            continue
+    return found
+
+
+class _Expected:
+    """Mean squared error near strength 0, if strengths have deviation 1: what noise, drawing and the ridge add."""
+
+    def __init__(self, setting: Setting) -> None:
+        answers = setting.persons * float(np.mean(setting.given))
+        self.information = answers / (2 * (setting.n_items - 1))
+
+    def __call__(self, fit: PerturbedMLE) -> float:
+        added = 2 * fit.scale**2 + self.information + fit.ridge**2
+        return float(added / (self.information + fit.ridge) ** 2)
+
+
+@singledispatch
+def estimate(mechanism: Any, data: Answers, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Log-strengths by the release of a mechanism, of mean 0."""
+    raise NotImplementedError(type(mechanism).__name__)
+
+
+@estimate.register
+def _(mechanism: NoisyCounts, data: Answers, rng: np.random.Generator) -> NDArray[np.float64]:
+    noisy = mechanism.perturb(data.scores("net"), rng)
+    release = Ranking(tuple(map(str, range(len(noisy)))), best_first(noisy, rng), noisy, mechanism=mechanism)
+    return strengths(release, float(data.played.sum() / 2)).theta
+
+
+@estimate.register
+def _(mechanism: PerturbedMLE, data: Answers, rng: np.random.Generator) -> NDArray[np.float64]:
+    theta = mechanism.estimate(data.played, data.scores("half")[None], rng)[0]
+    return np.asarray(theta - theta.mean())

@@ -1,0 +1,102 @@
+"""How many people it takes, question by question, until a release errs by so little."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+import dprank
+from companion.instruments.style import COLOURS, styled
+from dprank._search import least
+
+__all__ = ["ASKED", "draw_people", "needed", "people_frame", "rounded"]
+
+#: What is asked, in words: the question, what it is asked with, and who is trusted.
+ASKED: dict[str, dict[str, Any]] = {
+    "pairs": {"question": "ranking", "answers": [5]},
+    "pairs, nobody trusted": {"question": "ranking", "answers": [5], "trust": "nobody"},
+    "ballots": {"question": "consensus"},
+    "ballots, nobody trusted": {"question": "consensus", "trust": "nobody"},
+    "top 3": {"question": "topk", "k": 3, "answers": [5], "ordered": False},
+    "top 3, nobody trusted": {"question": "topk", "k": 3, "answers": [5], "ordered": False, "trust": "nobody"},
+    "agreement": {"question": "agreement"},
+    "agreement, nobody trusted": {"question": "agreement", "trust": "nobody"},
+}
+#: Where a search gives up, and how close it comes.
+_MOST, _WITHIN = 1e8, 0.1
+
+
+def needed(error: float, *, question: str, **asked: Any) -> float:
+    """The least number of people with whom the best choice errs so little; to a tenth, infinity beyond 10^8.
+
+    Parameters
+    ----------
+    error : float
+        Expected share of pairs in the wrong order, of a top k that is wrong, or chance to miss an agreement.
+    question, **asked
+        As of `dprank.plan`.
+    """
+
+    def enough(persons: float) -> bool:
+        if persons > _MOST:
+            return True
+        return dprank.plan(question, persons=max(2, math.ceil(persons)), **asked).best.error <= error  # type: ignore[arg-type]
+
+    found = least(enough, 100.0, _WITHIN)
+    return math.inf if found > _MOST else max(2, math.ceil(found))
+
+
+def people_frame(items: int, epsilons: Sequence[float], error: float = 0.01) -> pd.DataFrame:
+    """A row for all that is `ASKED` and an epsilon: ``people``."""
+    return pd.DataFrame(
+        [
+            {"asked": name, "epsilon": epsilon, "people": needed(error, items=items, epsilon=epsilon, **asked)}
+            for name, asked in ASKED.items()
+            for epsilon in epsilons
+        ]
+    )
+
+
+def rounded(people: float) -> str:
+    """To two digits, for a sentence; as close as the search comes.
+
+    Examples
+    --------
+    >>> rounded(51_200), rounded(math.inf)
+    ('51,000', 'more than a hundred million')
+    """
+    return f"{float(f'{people:.2g}'):,.0f}" if people <= _MOST else "more than a hundred million"
+
+
+@styled
+def draw_people(frame: pd.DataFrame) -> Figure:
+    """People against epsilon, a line for all that is asked; dashed where nobody is trusted."""
+    figure = Figure(figsize=(7.2, 4.2))
+    axes = figure.subplots()
+    ends = []
+    for name, rows in frame[frame["people"] < math.inf].groupby("asked", sort=False):
+        question, _, alone = str(name).partition(", ")
+        colour = COLOURS[list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"])).index(question)]
+        axes.plot(rows["epsilon"], rows["people"], "o--" if alone else "o-", color=colour)
+        ends.append([math.log10(rows["people"].iloc[-1]), str(name), colour, rows["epsilon"].iloc[-1]])
+    axes.set(xscale="log", yscale="log", xlabel="ε", ylabel="people")
+    apart = 0.045 * (math.log10(axes.get_ylim()[1]) - math.log10(axes.get_ylim()[0]))
+    ends.sort()
+    for before, after in pairwise(ends):  # names that would lie on one another
+        after[0] = max(after[0], before[0] + apart)
+    for height, name, colour, epsilon in ends:
+        axes.annotate(
+            name, (epsilon, 10**height), (7, 0), textcoords="offset points", va="center", color=colour, fontsize=9
+        )
+    low, high = frame["epsilon"].min(), frame["epsilon"].max()
+    axes.set_xlim(low / 1.2, high * (high / low) ** 0.5)
+    ticks = sorted(frame["epsilon"].unique())
+    axes.set_xticks(ticks, [f"{it:g}" for it in ticks])
+    axes.minorticks_off()
+    axes.set_title("Trust is worth more people than anything else", fontsize=11)
+    return figure

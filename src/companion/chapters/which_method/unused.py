@@ -1,0 +1,110 @@
+"""What of epsilon goes unused, by whom, and why; and whether too little noise would have been caught."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from companion.chapters.which_method.arena import entered
+from companion.chapters.which_method.fairness import loss
+from companion.chapters.which_method.losses import ALLOWED, over, size_of, some
+from companion.chapters.which_method.table import heat_of
+from companion.instruments.style import COLOURS, styled
+
+__all__ = ["WHY", "by_method", "careless", "draw_used", "reasons"]
+
+_GROUP = ["question", "trust", "method", "delta"]
+_FEW = "With so few people no two data sets are as far apart as the worst neighbours; the promise holds for any number."
+_ROUNDS = "The bound adds up rounds, or noises, that are not all seen: no data are known on which all of it is lost."
+_ORDER = "All answers are paid for, and the order alone is published, which does not tell them."
+_MORE = "Noisy counts of places lose all of it; of the order, which alone is published, no law is known."
+_BOUND = " Who has fewer items than are chosen loses less: what is promised is that one person may move any counts."
+#: Why more than `ALLOWED` of epsilon is not known to be used, by class and whether a delta is spent.
+WHY: dict[tuple[str, bool], str] = {
+    ("ExponentialMechanism", False): _FEW,
+    ("JointExponential", False): _FEW,
+    ("NoisyCounts", True): "Little discrete noise, and a proof that goes by noise on the line and pays for the grid.",
+    ("Oneshot", False): _FEW + _BOUND,
+    ("Oneshot", True): _ROUNDS + " " + _FEW,
+    ("Peeling", False): _FEW + _BOUND,
+    ("Peeling", True): _ROUNDS + " Only how many of each kind are chosen is looked at here, not in which order.",
+    ("PerturbedMLE", False): "On a secret graph the proof alone is known, which far items attain in the limit. On a"
+    " public one people may answer a pair again; who answers nearly all pairs, each once, loses less.",
+    ("PrivateFootrule", False): _MORE,
+    ("PrivateFootrule", True): _MORE,
+    ("PrivateKwikSort", False): _ORDER,
+    ("PrivateKwikSort", True): _ORDER,
+    ("PrivateWinner", False): _FEW,
+    ("Trun", False): "Its coin bounds what it can lose, whatever epsilon is; and its ramp may end out of reach.",
+}
+
+
+def by_method(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row a question, trust, mechanism and delta: shares of epsilon that are known to be used.
+
+    ``cells``; ``exact``: share of them in which the law of all that is released is known; ``least``, ``median`` and
+    ``most`` of epsilon that is used; ``unused``: share of cells in which it is less than 1 - `ALLOWED`.
+    """
+    used = 1 - frame["unused"]
+    seen = frame.assign(used=used, exact=frame["how"] == "exact law", much=frame["unused"] > ALLOWED)
+    return (
+        seen.groupby(_GROUP)
+        .agg(
+            cells=("used", "size"),
+            exact=("exact", "mean"),
+            least=("used", "min"),
+            median=("used", "median"),
+            most=("used", "max"),
+            unused=("much", "mean"),
+        )
+        .reset_index()
+    )
+
+
+def reasons(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row a class and delta that leave more than `ALLOWED` unused: in how many cells, the least used, why."""
+    seen = frame.assign(used=1 - frame["unused"], mechanism=frame["method"].str.partition("(")[0])
+    seen["much"] = seen["unused"] > ALLOWED
+    rows = []
+    for (name, delta), group in seen.groupby(["mechanism", "delta"]):
+        if group["much"].any():
+            cells, why = f"{group['much'].sum()} of {len(group)}", WHY.get((name, delta > 0), "")
+            row = {"mechanism": name, "delta": delta, "cells": cells}
+            rows.append(row | {"least used": group["used"].min(), "why": why})
+    return pd.DataFrame(rows)
+
+
+def careless(frame: pd.DataFrame, number: int, share: float = 0.95) -> pd.DataFrame:
+    """Random cells that use nearly all of epsilon, with so much of the noise; ``caught``: they lose too much."""
+    rows = []
+    tight = frame[frame["unused"] < (1 - share) / 2]
+    for row in some(tight[tight["made"].str.contains("scale=")], number).to_dict("records"):
+        heat = heat_of(row)
+        mechanism = dict(entered(heat, row["epsilon"]))[row["epsilon"], row["delta"], row["trust"], row["method"]]
+        lost = loss(replace(mechanism, scale=share * mechanism.scale), size_of(heat)).epsilon
+        rows.append({**row, "loss": lost})
+    found = pd.DataFrame(rows)
+    return found.assign(caught=found.index.isin(over(found).index))
+
+
+@styled
+def draw_used(frame: pd.DataFrame) -> Figure:
+    """Which share of epsilon is known to be used: least, middle and most over all cells of a mechanism."""
+    frame = frame.sort_values(["trust", "question", "median", "method"], ascending=[False, False, True, True])
+    frame = frame.reset_index(drop=True)
+    figure = Figure(figsize=(7.2, 1.0 + 0.23 * len(frame)))
+    axes = figure.subplots()
+    spent = frame["delta"] > 0
+    for at, colour, label in ((~spent, COLOURS[0], "δ = 0"), (spent, COLOURS[1], "δ = 10⁻⁶")):
+        rows = frame[at]
+        axes.hlines(rows.index, rows["least"], rows["most"], color=colour, lw=2, label=label)
+        axes.plot(rows["median"], rows.index, "o", color=colour, ms=4)
+    axes.axvline(1.0, color="#666666", lw=1)
+    axes.axvline(1 - ALLOWED, color="#666666", lw=1, ls=":")
+    axes.set_yticks(frame.index, [f"{row.method}, {row.question}" for row in frame.itertuples()], fontsize=7)
+    axes.set(xlim=(0, 1.05), ylim=(-0.7, len(frame) - 0.3), xlabel="share of ε that is known to be lost")
+    axes.tick_params(axis="y", length=0)
+    figure.legend(loc="outside upper right", ncols=2, fontsize=8)
+    return figure

@@ -1,0 +1,104 @@
+"""The guide: situations whose call is what the arena judges, and people counted by search, found again by drawing."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from companion.chapters.which_method import advice, arena, guide, people_needed, situations, table
+from companion.chapters.which_method.contenders import UNNAMED
+from dprank.cli import app
+from dprank.plan.planner import named
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return table.load()
+
+
+@pytest.mark.parametrize("situation", situations.SITUATIONS, ids=lambda it: it.who)
+def test_what_is_typed_is_what_the_arena_judges(situation, frame):
+    done = CliRunner().invoke(app, [*situation.call.split()[1:], "--json"])
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    best = told["choices"][told["best"]]
+    called = {key: it for key, it in best["parameters"].items() if key not in UNNAMED}
+    plan = advice.plan_for(situation.heat, situation.epsilon, situation.delta, situation.trust)
+    assert named(best["mechanism"], called) == advice.called(plan.best)
+    assert situation.heat in arena.heats()
+    assert len(situations.rows_of(frame, situation))
+
+
+def test_every_situation_is_led_to_the_right_method(frame):
+    seen = situations.checked(frame)
+    assert seen["right"].all(), seen[~seen["right"]].to_string()
+    assert seen["who"].is_unique
+    assert len(seen) == 8
+    # in an arena where what is recommended loses everything, it is wrong
+    spoilt = frame.assign(
+        mean=np.where(frame["method"].isin(set(seen["plan"])), 1.0, frame["mean"]),
+        se=np.where(frame["method"].isin(set(seen["plan"])), 0.0, frame["se"]),
+    )
+    assert not situations.checked(spoilt)["right"].all()
+
+
+def test_readers_are_told_what_was_judged(frame):
+    some = situations.checked(frame, situations.SITUATIONS[:2])
+    told = situations.told(some, situations.SITUATIONS[:2])
+    assert told.count("<dt>") == 2
+    assert "Oneshot(exponential, ordered=False)</strong>: 0.1% of the top k wrong; the best" in told
+    wrong = situations.told(some.assign(right=False, best="A<B"), situations.SITUATIONS[:2])
+    assert "A&lt;B is better" in wrong
+
+
+def test_answers_in_words_lose_nothing(frame):
+    found = guide.answers(frame)
+    told = guide.readable(found)
+    assert set(told["use"].str.partition(",")[0]) == set(found["use"])
+    both = found.groupby(["question", "trust", "use", "second"])["delta"].nunique()
+    assert (~told["what is asked"].str.contains("δ")).sum() == (both == 2).sum()
+    assert len(told) == len(both)
+
+
+@pytest.mark.parametrize(
+    ("question", "sizes", "asked"),
+    [
+        ("consensus", {"items": 5}, {}),
+        ("topk", {"items": 20, "answers": 3, "k": 3}, {"answers": [3], "ordered": False}),
+    ],
+)
+def test_so_many_people_err_so_little(question, sizes, asked):
+    """Measured on made-up people with the mechanism that is recommended: 1 %, to a tenth of the people."""
+    error, epsilon = 0.01, 1.0
+    more = {key: it for key, it in sizes.items() if key in ("items", "k")} | asked
+    people = people_needed.needed(error, question=question, epsilon=epsilon, **more)
+    data = "Mallows" if question == "consensus" else "ladder"
+    heat = {"question": question, "data": data, "people": int(people), **sizes}
+    called = advice.called(advice.plan_for(heat, epsilon, 0.0, "curator").best)
+    label = (epsilon, 0.0, "curator", called)
+    loss = arena.FIRST_LOSS[question]
+    seen = arena.contest(repetitions=2000, rng=np.random.default_rng(8), only={label}, **heat)[(*label, loss)]
+    bar = 4 * seen.std() / math.sqrt(len(seen))
+    assert 0.7 * error - bar < seen.mean() < 1.2 * error + bar
+    few = arena.contest(
+        repetitions=2000, rng=np.random.default_rng(8), only={label}, **{**heat, "people": int(people / 2)}
+    )[(*label, loss)]
+    assert few.mean() > 1.2 * error + bar
+
+
+def test_nobody_is_enough_where_nothing_is(monkeypatch):
+    monkeypatch.setattr(people_needed, "_MOST", 1000)
+    assert people_needed.needed(0.01, question="consensus", trust="nobody", items=20, epsilon=0.1) == math.inf
+
+
+def test_more_privacy_takes_more_people():
+    frame = people_needed.people_frame(5, (0.3, 3.0))
+    assert set(frame["asked"]) == set(people_needed.ASKED)
+    few, many = (frame[frame["epsilon"] == it]["people"].to_numpy() for it in (3.0, 0.3))
+    assert (few < many).all()
+    alone = frame.set_index(["asked", "epsilon"])["people"]
+    assert (alone["ballots, nobody trusted"] > alone["ballots"]).all()
