@@ -71,7 +71,7 @@ _TRIED = 2
 _NEVER = 1e-20
 
 #: Items up to which all ways to sort them are listed.
-_SORTED = 7
+_SORTED = 6
 
 
 class Size(NamedTuple):
