@@ -22,7 +22,7 @@ from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
 from dprank.release import Ranking, source_of
 
-__all__ = ["PrivateFootrule", "footrule_costs"]
+__all__ = ["PrivateFootrule", "cheapest", "footrule_costs"]
 
 
 @dataclass(frozen=True)
@@ -158,11 +158,8 @@ class PrivateFootrule(AdditiveNoise):
         -----
         O(voters * items + items^3).
         """
-        noisy = self.perturb(self.counts(data), rng)
-        # of equally cheap orders one that does not depend on how the items are numbered
-        number = rng.permutation(self.n_items)
-        place = linear_sum_assignment(footrule_costs(noisy[number]))[1]
-        return Ranking(data.items, number[np.argsort(place)], mechanism=self, source=source_of(rng, self))
+        order = cheapest(self.perturb(self.counts(data), rng), rng)
+        return Ranking(data.items, order, mechanism=self, source=source_of(rng, self))
 
     def counts(self, data: Rankings) -> NDArray[np.int64]:
         """How many voters put each item at each place, shape (items, places): exact, and not private.
@@ -196,6 +193,19 @@ class PrivateFootrule(AdditiveNoise):
         """
         counts = self._require_counts("count", counts, 2)
         return np.asarray(counts + self._drawn(counts.shape, rng), float)
+
+
+def cheapest(counts: NDArray[Any], rng: Source) -> NDArray[np.int64]:
+    """Order of least footrule costs; of equally cheap ones, whatever the numbers of the items are.
+
+    Examples
+    --------
+    >>> cheapest(np.array([[0, 0, 5], [5, 0, 0], [0, 5, 0]]), np.random.default_rng(1)).tolist()  # first is item 1
+    [1, 2, 0]
+    """
+    number = rng.permutation(len(counts))
+    place = linear_sum_assignment(footrule_costs(counts[number]))[1]
+    return np.asarray(number[np.argsort(place)])
 
 
 def footrule_costs(counts: NDArray[Any]) -> NDArray[np.float64]:
