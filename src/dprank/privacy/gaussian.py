@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,11 @@ def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
     l2, scale = require_at_least_0("l2", l2, up=True), require_at_least_0("scale", scale)
     if scale == 0 or l2 / scale > STEEPEST:
         return math.inf if l2 > 0 else 0.0
+    return _least_epsilon(l2, scale, delta)
+
+
+@lru_cache(1 << 14)  # whoever plans asks the same again and again
+def _least_epsilon(l2: float, scale: float, delta: float) -> float:
     if gaussian_delta(l2, scale, 0.0) <= delta * (1 - ROUNDING):
         return 0.0
     mu = l2 / scale

@@ -55,8 +55,13 @@ __all__ = [
     "pairings",
     "rejection",
     "tulap_number_law",
+    "tulap_votes_law",
+    "votes_by",
     "votes_of_batches",
 ]
+
+#: Items of which all pairings are listed.
+_LISTED = 8
 
 # --- what a test looks at, of every pairing --------------------------------------------------------------------------
 
@@ -64,11 +69,18 @@ __all__ = [
 def pairings(n_items: int) -> NDArray[np.int64]:
     """All that `disjoint_pairs` may draw, each as likely as any other: shape (n_items!, pairs, 2).
 
+    Raises
+    ------
+    NoExactRoute
+        Of more than eight items.
+
     Examples
     --------
     >>> pairings(2).tolist()
     [[[0, 1]], [[1, 0]]]
     """
+    if n_items > _LISTED:
+        raise NoExactRoute(f"n_items = {n_items}; the pairings of up to {_LISTED} are listed")
     orders = np.array(list(permutations(range(n_items))))
     return orders[:, : n_items // 2 * 2].reshape(len(orders), -1, 2)
 
@@ -116,11 +128,12 @@ def votes_of_batches(mechanism: BatchVote | OptimalVote, data: Rankings) -> NDAr
     >>> votes_of_batches(BatchVote(2, 4, 2, 2.0, 1.0, 1), Rankings([[0, 1], [0, 1], [0, 1], [1, 0]], "ab")).tolist()
     [1, 1]
     """
-    votes = [
-        sum(mechanism.batch_rejects(data.positions, pairs, batch) for batch in range(mechanism.n_batches))
-        for pairs in pairings(mechanism.n_items)
-    ]
-    return np.array(votes)
+    return np.array([votes_by(mechanism, data, pairs) for pairs in pairings(mechanism.n_items)])
+
+
+def votes_by(mechanism: BatchVote | OptimalVote, data: Rankings, pairs: NDArray[np.int64]) -> int:
+    """How many batches reject by one pairing, with voters dealt as they stand."""
+    return sum(mechanism.batch_rejects(data.positions, pairs, batch) for batch in range(mechanism.n_batches))
 
 
 @singledispatch
@@ -295,22 +308,26 @@ def noisy_number_law(mechanism: NoisyNorm | BatchVote, data: Rankings, other: Ra
 
 @exact.register
 def tulap_number_law(mechanism: OptimalVote, data: Rankings, other: Rankings) -> PairLaw:
-    """Of the noisy number of votes; points of its grid that have all the same likelihood ratio are one class.
+    """Of the noisy number of votes, of every pairing."""
+    return tulap_votes_law(mechanism, noise_free(mechanism, data), noise_free(mechanism, other))
+
+
+def tulap_votes_law(mechanism: OptimalVote, votes: ArrayLike, others: ArrayLike) -> PairLaw:
+    """Of a noisy number of votes, any of `votes` or of `others`; points of its grid with the same ratio are one class.
 
     Examples
     --------
-    >>> agreeing, other = Rankings([[0, 1]] * 4, "ab"), Rankings([[0, 1]] * 3 + [[1, 0]], "ab")
     >>> test = OptimalVote(2, 4, 2, 2.0, scale=2.0, threshold=1.0)
-    >>> round(tulap_number_law(test, agreeing, other).epsilon(0.0), 6)
+    >>> round(tulap_votes_law(test, [2], [1]).epsilon(0.0), 6)
     0.5
     """
-    votes = noise_free(mechanism, data), noise_free(mechanism, other)
+    both = np.asarray(votes), np.asarray(others)
     if mechanism.bound == math.inf:
         # what is added between two whole numbers does not depend on the data
-        return noisy_integers(*votes, mechanism.scale)
+        return noisy_integers(*both, mechanism.scale)
     whole, law = tulap_law(mechanism.scale, mechanism.bound)
     found = np.zeros((2, len(whole) + mechanism.n_batches, law.shape[1]))
-    for one, numbers in zip(found, votes, strict=True):
+    for one, numbers in zip(found, both, strict=True):
         for number in numbers:
             one[number : number + len(whole)] += law / len(numbers)
     return pair_of(found[0].ravel(), found[1].ravel())

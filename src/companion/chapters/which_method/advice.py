@@ -23,10 +23,8 @@ __all__ = ["BARS", "CELL", "advised", "plan_for", "rerun", "some", "standing"]
 BARS = 2.0
 #: Items times people up to which a heat is run again while a page is made.
 SMALL = 100_000
-#: The columns that say which heat a row is of.
-_HEAT = ["question", "data", "items", "people", "answers", "k"]
-#: And at which epsilon, and who is trusted.
-CELL = [*_HEAT, "epsilon", "trust"]
+#: The columns that say which heat a row is of, at which epsilon, and who is trusted.
+CELL = [*table.HEAT, "epsilon", "trust"]
 
 
 def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:

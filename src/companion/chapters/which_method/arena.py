@@ -33,9 +33,11 @@ __all__ = [
     "FIRST_LOSS",
     "Label",
     "contest",
+    "data_of",
     "drawn_of",
     "entered",
     "heats",
+    "lost_by",
     "repetitions_of",
     "run",
     "setting_of",
@@ -178,7 +180,7 @@ def _apart(theta: NDArray[np.float64], right: NDArray[np.float64]) -> Losses:
     return {"log-error": float(np.sqrt((error**2).mean())), "largest": float(np.abs(error).max())}
 
 
-def _data(heat: Heat, rng: np.random.Generator) -> Any:
+def data_of(heat: Heat, rng: np.random.Generator) -> Any:
     """What the people of a heat say."""
     question, data, m, n = (heat[key] for key in ("question", "data", "items", "people"))
     real = data in respondents.SURVEYS
@@ -194,7 +196,8 @@ def _data(heat: Heat, rng: np.random.Generator) -> Any:
     return Slips(places, names) if data in _PARTIAL else Votes(places, names)
 
 
-def _losses(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> Losses:
+def lost_by(heat: Heat, mechanism: Any, data: Any, rng: np.random.Generator) -> Losses:
+    """All losses of one answer of a mechanism."""
     question, kind, m = heat["question"], heat["data"], heat["items"]
     real = kind in respondents.SURVEYS
     if question == "topk":
@@ -230,9 +233,9 @@ def contest(
     streams = [np.random.default_rng([root, zlib.crc32(json.dumps(label).encode())]) for label, _ in everybody]
     found: dict[tuple[Any, ...], NDArray[np.float64]] = {}
     for repetition in range(repetitions):
-        data = _data(heat, rng)
+        data = data_of(heat, rng)
         for (label, mechanism), stream in zip(everybody, streams, strict=True):
-            for loss, value in _losses(heat, mechanism, data, stream).items():
+            for loss, value in lost_by(heat, mechanism, data, stream).items():
                 found.setdefault((*label, loss), np.empty(repetitions))[repetition] = value
     return found
 

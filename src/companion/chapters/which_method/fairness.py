@@ -20,6 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, log_softmax, logsumexp
 
 from companion.instruments.sweep import stream
+from companion.printed.alabi2022 import PrintedPair
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_reports import OneRound
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -46,8 +47,11 @@ from dprank.topk.local import LocalTopK
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.peeling import Peeling
 from dprank.uniformity.laplace import LaplaceUnif
+from dprank.uniformity.laws import tulap_votes_law, votes_by
 from dprank.uniformity.local import LocalOneBit, LocalPairs
+from dprank.uniformity.local_two_stage import LocalTwoStage
 from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.optimal_vote import OptimalVote
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
 
@@ -194,11 +198,14 @@ def _(mechanism: PrivateFootrule, size: Size) -> Iterator[Loss]:
 @losses.register(NoisyNorm)
 @losses.register(LaplaceUnif)
 def _(mechanism: Any, size: Size) -> Iterator[Loss]:
-    """Where all ballots are alike, or reversed, all pairings of the items give the same number."""
-    pairing = np.arange(mechanism.n_items // 2 * 2).reshape(-1, 2)
     for name, pair in worst_pairs(mechanism).items():
-        one, other = (_tested(mechanism, data, pairing) for data in pair)
+        one, other = (_tested(mechanism, data, _pairing(mechanism)) for data in pair)
         yield Loss(_shifted("laplace", [one - other], mechanism.scale, 0.0), "exact law", name)
+
+
+def _pairing(mechanism: Any) -> NDArray[np.int64]:
+    """One for all: where all ballots are alike, or reversed, every pairing of the items gives the same number."""
+    return np.arange(mechanism.n_items // 2 * 2).reshape(-1, 2)
 
 
 def _tested(mechanism: NoisyNorm | LaplaceUnif, data: Rankings, pairing: NDArray[np.int64]) -> float:
@@ -208,6 +215,14 @@ def _tested(mechanism: NoisyNorm | LaplaceUnif, data: Rankings, pairing: NDArray
         return float((first * (len(data) - first)).sum())
     pairs = pairing if mechanism.statistic == "pairs" else None
     return float(mechanism.on_grid(mechanism.squared_norm(data.positions, pairs)))
+
+
+@losses.register
+def _(mechanism: OptimalVote, size: Size) -> Iterator[Loss]:
+    for name, pair in worst_pairs(mechanism).items():
+        one, other = ([votes_by(mechanism, data, _pairing(mechanism))] for data in pair)
+        law = tulap_votes_law(mechanism, one, other)
+        yield Loss(law.epsilon(mechanism.guarantee.delta), "exact law", name)
 
 
 def _shifted(noise: str, moves: ArrayLike, scale: float, delta: float, law: Law = "discrete") -> float:
@@ -426,7 +441,8 @@ def _(mechanism: Trun, size: Size) -> Iterator[Loss]:
 
 @losses.register(LocalPairs)
 @losses.register(LocalOneBit)
-def _(mechanism: LocalPairs | LocalOneBit, size: Size) -> Iterator[Loss]:
+@losses.register(LocalTwoStage)
+def _(mechanism: LocalPairs | LocalOneBit | LocalTwoStage, size: Size) -> Iterator[Loss]:
     """Every sign that a voter sends is turned by a coin of its own; a reversed ballot turns all of them."""
     bits = mechanism.n_pairs if isinstance(mechanism, LocalPairs) else 1
     yield Loss(bits * math.log((COINS - mechanism.flips) / mechanism.flips), "exact law", "one ballot reversed")
@@ -438,6 +454,9 @@ def _(mechanism: OneRound, size: Size) -> Iterator[Loss]:
     order = getattr(mechanism.randomiser, "order", mechanism.randomiser)
     if isinstance(order, SampledOrder):
         yield _told_or_not(math.factorial(order.length), 1, order.kept, "one ballot reversed")
+    elif isinstance(order, PrintedPair):
+        ballot = np.arange(order.n_items)
+        yield Loss(exact(mechanism, ballot, ballot[::-1]).epsilon(0.0), "exact law", "one ballot reversed")
     else:
         yield from losses.dispatch(object)(mechanism, size)
 

@@ -15,15 +15,13 @@ import pandas as pd
 from companion.chapters.which_method.arena import EPSILONS, entered
 from companion.chapters.which_method.as_printed import OWN
 from companion.chapters.which_method.fairness import Loss, Size, loss
-from companion.chapters.which_method.table import heat_of, heats, made_of
+from companion.chapters.which_method.table import HEAT, LABEL, heat_of, heats, made_of
 from companion.instruments.sweep import stream
 from companion.ledger.files import find_root
 
 __all__ = ["ALLOWED", "SLACK", "again", "load", "over", "path", "rerun", "some", "update"]
 
-_HEAT = ["question", "data", "items", "people", "answers", "k"]
-_SIZE = [name for name in _HEAT if name != "data"]
-_LABEL = ["epsilon", "delta", "trust", "method"]
+_SIZE = [name for name in HEAT if name != "data"]
 #: Share of epsilon that may go unused, and relative room for rounding before it counts as broken.
 ALLOWED, SLACK = 0.05, 1e-6
 #: Relative difference at which a loss that is computed again is another.
@@ -57,24 +55,27 @@ def update(root: Path | None = None, say: Callable[[str], None] = print, jobs: i
     The same mechanism on data of the same size is audited once, whatever the data are. What was computed stays, also
     where the rest is broken off.
     """
-    done = load(root) if path(root).exists() else pd.DataFrame(columns=[*_HEAT, *_LABEL, "loss", "how", "on", "made"])
+    done = load(root) if path(root).exists() else pd.DataFrame(columns=[*HEAT, *LABEL, "loss", "how", "on", "made"])
     of_size = lambda it: tuple(it.get(name, 0) for name in _SIZE)  # noqa: E731
     groups = [list(alike) for _, alike in groupby(sorted(heats(), key=of_size, reverse=True), key=of_size)]
     here = [done[(done[_SIZE] == of_size(group[0])).all(axis=1)].to_dict("records") for group in groups]
     tasks = (joblib.delayed(_completed)(*one) for one in zip(groups, here, strict=True))
     rows, number, seen = [], 0, set()
-    try:
-        for group, found, computed in joblib.Parallel(jobs, return_as="generator_unordered")(tasks):
-            rows += found
-            number += computed
-            seen.add(of_size(group[0]))
-            if computed:
-                say(f"{json.dumps(group[0] | {'data': [it['data'] for it in group]})}: {computed} losses")
-    finally:
-        rows += [row for row in done.to_dict("records") if of_size(row) not in seen]
-        frame = pd.DataFrame(rows)[[*_HEAT, *_LABEL, "loss", "how", "on", "made"]]
-        frame.sort_values([*_HEAT, *_LABEL], ignore_index=True).to_parquet(path(root), index=False)
+    for group, found, computed in joblib.Parallel(jobs, return_as="generator_unordered")(tasks):
+        rows += found
+        number += computed
+        seen.add(of_size(group[0]))
+        if computed:
+            kept = [row for row in done.to_dict("records") if of_size(row) not in seen]
+            _write(rows + kept, root)
+            say(f"{json.dumps(group[0] | {'data': [it['data'] for it in group]})}: {computed} losses")
+    _write(rows, root)
     return number
+
+
+def _write(rows: list[dict[str, Any]], root: Path | None) -> None:
+    frame = pd.DataFrame(rows)[[*HEAT, *LABEL, "loss", "how", "on", "made"]]
+    frame.sort_values([*HEAT, *LABEL], ignore_index=True).to_parquet(path(root), index=False)
 
 
 def _completed(group: list[dict[str, Any]], done: list[dict[str, Any]]) -> tuple[list[Any], list[Any], int]:
@@ -89,7 +90,7 @@ def _completed(group: list[dict[str, Any]], done: list[dict[str, Any]]) -> tuple
                 made = made_of(mechanism)
                 if made not in found:
                     found[made] = loss(mechanism, size_of(heat))
-                where = {name: heat.get(name, 0) for name in _HEAT} | dict(zip(_LABEL, label, strict=True))
+                where = {name: heat.get(name, 0) for name in HEAT} | dict(zip(LABEL, label, strict=True))
                 lost, how, on = found[made]
                 rows.append(where | {"loss": lost, "how": how, "on": on, "made": made})
     return group, rows, len(found) - before
@@ -104,8 +105,8 @@ def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:
 def rerun(frame: pd.DataFrame) -> Iterator[str]:
     """Compute the losses of rows again, and say of each that is another, or of a mechanism that is made otherwise."""
     for row in frame.to_dict("records"):
-        heat, label = heat_of(row), tuple(row[name] for name in _LABEL)
-        where = json.dumps(heat | {name: row[name] for name in _LABEL})
+        heat, label = heat_of(row), tuple(row[name] for name in LABEL)
+        where = json.dumps(heat | {name: row[name] for name in LABEL})
         today = dict(entered(heat, row["epsilon"])).get(label)
         if today is None or made_of(today) != row["made"]:
             yield f"{where}: made: expected {row['made']}, observed {today and made_of(today)}"

@@ -83,7 +83,7 @@ REPETITIONS = {5: 300, 20: 200, 100: 40, 1000: 60}
 #: Whose second a call is, and so has fewer repetitions, from so many items on.
 SLOW, MANY = "corankco", 20
 _LABELS = ("epsilon", "delta", "name", "than")
-_CELL = ["question", "data", "items", "people", "answers", "k", "epsilon", "delta"]
+_CELL = [*table.HEAT, "epsilon", "delta"]
 
 _COLUMNS = [
     *_CELL, "peer", "versions", "repetitions", "theirs", "theirs_se",
@@ -155,10 +155,10 @@ def contest(
     def loss(budget: tuple[float, float], name: str, mechanism: Any, data: Any) -> float:
         label = (*budget, name)
         stream = streams.setdefault(label, np.random.default_rng([root, zlib.crc32(json.dumps(label).encode())]))
-        return arena._losses(heat, mechanism, data, stream)[arena.FIRST_LOSS[heat["question"]]]
+        return arena.lost_by(heat, mechanism, data, stream)[arena.FIRST_LOSS[heat["question"]]]
 
     for repetition in range(repetitions):
-        data = arena._data(heat, rng)
+        data = arena.data_of(heat, rng)
         for budget, ours, others in field:
             mine = {name: loss(budget, name, mechanism, data) for name, (_, mechanism) in ours.items()}
             theirs = {peer.name: loss(budget, peer.name, peer, data) for peer in others}
@@ -213,7 +213,7 @@ def _compared(seen: pd.DataFrame, peer: str) -> dict[str, float]:
 
 def call(heat: Heat, budget: tuple[float, float], name: str) -> Callable[[], Any]:
     """One release of a peer, or of ours by a plan (""), from exact counts on, as one would publish: by secure noise."""
-    data = arena._data(heat, stream("peers: time", dict(heat)))
+    data = arena.data_of(heat, stream("peers: time", dict(heat)))
     data = data.astype(np.int64) if heat["question"] == "topk" else data
     named = {peer.name: peer for peer in peers(heat, *budget)}
     mechanism = named[name] if name else rivals(heat, *budget)["plan"][1]
@@ -299,7 +299,7 @@ def _copeland(
 ) -> NDArray[np.float64]:
     heat |= {"question": "consensus"}
     mechanism = NoisyMatrix.calibrated(epsilon=epsilon, delta=delta, n_items=heat["items"], rule="copeland")
-    losses = [arena._losses(heat, mechanism, arena._data(heat, rng), rng) for _ in range(repetitions)]
+    losses = [arena.lost_by(heat, mechanism, arena.data_of(heat, rng), rng) for _ in range(repetitions)]
     return np.array([loss[arena.FIRST_LOSS["consensus"]] for loss in losses])
 
 

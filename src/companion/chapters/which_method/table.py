@@ -20,12 +20,13 @@ from companion.chapters.which_method.arena import EPSILONS, Label, drawn_of, ent
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
-__all__ = ["again", "cells", "due", "heats", "load", "made_of", "path", "ran", "update", "write"]
+__all__ = ["HEAT", "LABEL", "again", "cells", "due", "heats", "load", "made_of", "path", "ran", "update", "write"]
 
-_HEAT = ("question", "data", "items", "people", "answers", "k")
-_LABEL = ("epsilon", "delta", "trust", "method")
+#: Columns that say which heat a row is of, and which mechanism.
+HEAT = ["question", "data", "items", "people", "answers", "k"]
+LABEL = ["epsilon", "delta", "trust", "method"]
 #: Order of the rows, which says nothing of who was run first.
-_ORDER = [*_HEAT, *_LABEL, "loss"]
+_ORDER = [*HEAT, *LABEL, "loss"]
 _COLUMNS = [*_ORDER, "mean", "se", "repetitions", "made", "spent"]
 
 
@@ -65,7 +66,7 @@ def label_of(row: Mapping[str, Any]) -> Label:
 
 def cells(frame: pd.DataFrame) -> pd.DataFrame:
     """A row a heat, epsilon and mechanism."""
-    return frame[[*_HEAT, *_LABEL]].drop_duplicates()
+    return frame[[*HEAT, *LABEL]].drop_duplicates()
 
 
 def due(heat: Mapping[str, Any]) -> dict[Label, tuple[str, float]]:
@@ -95,11 +96,11 @@ def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
     for _, cell in cells(frame).iloc[list(which)].iterrows():
         heat, label = heat_of(cell), label_of(cell)
         seen = ran(heat, {label})
-        old = frame[(frame[[*_HEAT, *_LABEL]] == cell).all(axis=1)]
+        old = frame[(frame[[*HEAT, *LABEL]] == cell).all(axis=1)]
         for (_, before), (_, after) in zip(old.iterrows(), seen.iterrows(), strict=True):
             for name in ("mean", "se", "repetitions", "made", "spent"):
                 if before[name] != after[name]:
-                    where = json.dumps(heat | dict(zip(_LABEL, label, strict=True)))
+                    where = json.dumps(heat | dict(zip(LABEL, label, strict=True)))
                     yield f"{where}: {before['loss']}: {name}: expected {before[name]!r}, observed {after[name]!r}"
 
 
@@ -116,8 +117,8 @@ def update(
     """
     start = time.monotonic()
     done = load(root) if path(root).exists() else settled(pd.DataFrame())
-    rows = dict(list(done.groupby(list(_HEAT))))
-    everybody = {tuple(heat.get(name, 0) for name in _HEAT): heat for heat in heats()}
+    rows = dict(list(done.groupby(HEAT)))
+    everybody = {tuple(heat.get(name, 0) for name in HEAT): heat for heat in heats()}
     kept = {key: frame for key, frame in rows.items() if key in everybody}
     asked = [key for key, it in everybody.items() if only is None or it["question"] in only or it["data"] in only]
     asked.sort(key=lambda key: -drawn_of(everybody[key]) * repetitions_of(everybody[key]))  # the longest first
@@ -125,7 +126,7 @@ def update(
     number, peaks = 0, {}
     try:
         for frame, cells_run, seconds, process, peak in joblib.Parallel(jobs, return_as="generator_unordered")(tasks):
-            kept[tuple(frame.loc[0, list(_HEAT)])] = frame
+            kept[tuple(frame.loc[0, HEAT])] = frame
             number, peaks[process] = number + cells_run, peak
             if cells_run:
                 say(f"{json.dumps(heat_of(frame.loc[0]))}: {cells_run} cells, {seconds:.1f} s")

@@ -457,10 +457,10 @@ def test_the_table_is_whole(committed):
     assert not table.cells(committed).duplicated().any()
     assert committed.equals(table.settled(committed))
     assert committed.attrs["seed"] == ROOT
-    assert len(committed[list(table._HEAT)].drop_duplicates()) == len(arena.heats())
+    assert len(committed[table.HEAT].drop_duplicates()) == len(arena.heats())
     for heat in arena.heats():
-        here = pd.Series({name: heat.get(name, 0) for name in table._HEAT})
-        mine = committed[(committed[list(table._HEAT)] == here).all(axis=1)]
+        here = pd.Series({name: heat.get(name, 0) for name in table.HEAT})
+        mine = committed[(committed[table.HEAT] == here).all(axis=1)]
         due = {label for epsilon in arena.EPSILONS for label, _ in arena.entered(heat, epsilon)}
         assert {table.label_of(row) for _, row in table.cells(mine).iterrows()} == due, heat
 
@@ -473,7 +473,7 @@ def test_cells_run_again_are_the_same_bits(committed):
 
 def test_a_number_that_is_not_what_it_was_is_seen(committed):
     few = committed[(committed["people"] == 50) & (committed["items"] == 5)].reset_index(drop=True)
-    cell = few.iloc[[0]][[*table._HEAT, *table._LABEL]]
+    cell = few.iloc[[0]][[*table.HEAT, *table.LABEL]]
     mine = few.merge(cell)
     mine["mean"] = np.nextafter(mine["mean"], math.inf)
     lines = list(table.again(mine, [0]))

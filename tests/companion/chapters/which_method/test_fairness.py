@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dprank
-from companion.chapters.which_method import arena, fairness, losses, unused
+from companion.chapters.which_method import arena, fairness, losses, table, unused
 from companion.chapters.which_method.as_printed import OWN
 from companion.chapters.which_method.fairness import Size
 from dprank.audit.neighbours import RankingNeighbours, voter_scores
@@ -198,7 +198,7 @@ def test_the_table_has_all_cells_and_none_is_over():
     assert set(frame.loc[frame["loss"] <= 0, "how"]) <= {"bets", "no neighbours known"}
     # a curve that nobody audits is a gap, and this is the only one
     assert set(by_proof["method"].str.partition("(")[0]) <= {"PerturbedMLE"}
-    assert not frame.duplicated([*losses._HEAT, *losses._LABEL]).any()
+    assert not frame.duplicated([*table.HEAT, *table.LABEL]).any()
     # a table in which somebody is over is told apart
     tight = frame["unused"] < losses.ALLOWED
     assert len(losses.over(frame.assign(loss=frame["loss"] * 1.06))) >= tight.sum() > len(frame) / 2
