@@ -30,9 +30,10 @@ PAPERS = {
     "alabi2022": "Alabi et al. (2022)",
     "audit": "This book's own promises",
     "release": "What the tool promises",
+    "guide": "What the guide promises",
 }
 #: Promises of our own, which no paper prints.
-OURS = ("audit:", "release:")
+OURS = ("audit:", "release:", "guide:")
 ABOUT = {
     "printed": "as printed",
     "supplied": "with what we supply",

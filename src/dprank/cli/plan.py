@@ -144,10 +144,13 @@ def show(found: Plan) -> None:
         mark = "" if choice.publishable else " *"
         table.add_row(_short(choice, found) + mark, *row)
     Console(width=80, highlight=False, markup=False, force_jupyter=False).print(table)
-    lines = [f"Best: {found.best}: {found.reason}."]
+    tag = TAGS[found.best.mechanism]
+    lines = [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", _who(tag.trust, question)]
     lines.append(
         f"error: expected share or chance, {found.error_means}; the sum of what sampling, bounding and noise do."
     )
+    if laws := {f"{_LAWS[it.noise]} {it.noise}" for it in shown[:MOST] if it.noise in _LAWS}:
+        lines.append(f"scale: of the noise on one number, in votes, places or people; {', '.join(sorted(laws))}.")
     lines += _told(found)
     if len(found.choices) > len(shown[:MOST]):
         lines.append(f"{len(found.choices) - len(shown[:MOST])} more choices, no better than these: --json.")
@@ -157,6 +160,15 @@ def show(found: Plan) -> None:
         lines.append("*: for research; its noise is not fit for release.")
     for line in lines:
         print(textwrap.fill(line, 80))
+
+
+def _who(trust: str, question: Question) -> str:
+    """Who sees what people answered, and what to do about it."""
+    if trust == "nobody":
+        return "Nobody sees an answer: people's devices send reports, from which the result is computed."
+    if not choosable(question, "nobody"):
+        return "Whoever computes it sees all answers; where nobody may, nothing here answers this question."
+    return "Whoever computes it sees all answers; if nobody may, ask again with --trust nobody."
 
 
 def _different(found: Plan) -> list[Choice]:
@@ -178,7 +190,7 @@ def _told(found: Plan) -> list[str]:
             of = "answers" if setting.question == "ranking" else "people"
             who = f"{best.apart_share:.1%} of {of} for one of the two"
             if best.apart_share > 1:
-                who += ", more than there are: nothing is told apart"
+                who = "more than people's number allows, so that no two are told apart for sure"
         lines.append(
             f"apart: two scores {_points(best.apart)} apart are in their true order, all at once at 95 %: {who}."
         )
@@ -203,13 +215,17 @@ def _told(found: Plan) -> list[str]:
 def _short(choice: Choice, found: Plan) -> str:
     """The name of a choice, without the class where all have the same."""
     alike = len({one.mechanism for one in found.choices}) == 1
-    return str(choice).removeprefix(choice.mechanism).strip("()") if alike else str(choice)
+    if alike:
+        return str(choice).removeprefix(choice.mechanism).strip("()")
+    return str(choice).replace("(", " (")  # lines break at spaces
+
+
+#: Laws of noise, as the table has them.
+_LAWS = {"laplace": "L", "gaussian": "G", "conditioned": "C", "cube": "Q", "gumbel": "Gu", "exponential": "E"}
 
 
 def _scale(choice: Choice) -> str:
-    law = {"laplace": "L", "gaussian": "G", "conditioned": "C", "cube": "Q", "gumbel": "Gu", "exponential": "E"}.get(
-        choice.noise
-    )
+    law = _LAWS.get(choice.noise)
     return f"{law} {_points(choice.scale)}" if law else "-"
 
 
@@ -240,6 +256,7 @@ def ranking(
         str, typer.Option(help="One person with all answers, or one answer: person, answer.")
     ] = "person",
     adjacency: Adjacency = "replace",
+    trust: Trust = "curator",
     public_graph: Annotated[
         bool, typer.Option("--public-graph", help="Everybody may know who compared what: a plan said so beforehand.")
     ] = False,
@@ -257,7 +274,7 @@ def ranking(
     _said(
         "ranking", items, declared, out, as_json, persons=persons, epsilon=epsilon, delta=delta,
         answers=_numbers("answers", answers), given=_numbers("given", given), gap=gap, k=k, accuracy=accuracy,
-        protect=protect, adjacency=adjacency, public_graph=public_graph, design=design,
+        protect=protect, adjacency=adjacency, trust=trust, public_graph=public_graph, design=design,
     )  # fmt: skip
 
 
@@ -338,7 +355,14 @@ def topk(
     ] = None,
     delta: Delta = 0.0,
     accuracy: Accuracy = None,
-    adjacency: Adjacency = "add_remove",
+    adjacency: Annotated[
+        str | None,
+        typer.Option(
+            help="replace (one person's data are others), or add_remove (one person more or less); by default "
+            "add_remove, and replace where nobody is trusted."
+        ),
+    ] = None,
+    trust: Trust = "curator",
     ordered: Annotated[bool, typer.Option(help="Whether the k come in their order.")] = True,
     values: Annotated[bool, typer.Option("--values", help="Whether their counts come too.")] = False,
     declared: Declared = None,
@@ -352,7 +376,8 @@ def topk(
     _said(
         "topk", items, declared, out, as_json, persons=persons, epsilon=epsilon, k=k, delta=delta, gap=gap, share=share,
         answers=_numbers("per_person", per_person), given=_numbers("given", given), accuracy=accuracy,
-        adjacency=adjacency, ordered=ordered, values=values,
+        adjacency=adjacency or ("replace" if trust == "nobody" else "add_remove"), trust=trust, ordered=ordered,
+        values=values,
     )  # fmt: skip
 
 

@@ -166,7 +166,7 @@ class Plan:
         if s.question == "topk":
             return (
                 f"{s.share:.1%} of {s.persons:,} people have the item of place {s.k}; each place above it {s.gap:.2%} "
-                f"more; and all other items {s.gap:.2%} less"
+                f"more; and all other items at least {s.gap:.2%} less: no more than that, at worst"
             )
         if s.question == "ranking":
             asked = ", ".join(map(str, s.given))
@@ -228,8 +228,6 @@ class Plan:
         ValueError
             Where nobody trusts a curator: then there is no file to release from.
         """
-        if self.setting.trust == "nobody":
-            raise ValueError("trust = 'nobody'; people send reports, so there is no file that a release could read")
         lines = [f"kind = {json.dumps(DATA[self.setting.question])}"]
         if self.items is not None:
             lines.append(f"items = {json.dumps(list(self.items), ensure_ascii=False)}")
@@ -237,7 +235,15 @@ class Plan:
         return "\n".join(lines) + "\n"
 
     def release_lines(self) -> list[str]:
-        """The table `release` of the best choice, line by line."""
+        """The table `release` of the best choice, line by line.
+
+        Raises
+        ------
+        ValueError
+            As `to_toml`.
+        """
+        if self.setting.trust == "nobody":
+            raise ValueError("trust = 'nobody'; people send reports, so there is no file that a release could read")
         told = {"epsilon": self.setting.epsilon} | {k: v for k, v in self.best.parameters.items() if v is not None}
         return ["[release]", *(f"{key} = {json.dumps(value)}" for key, value in told.items())]
 

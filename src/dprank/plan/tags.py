@@ -65,6 +65,8 @@ class Tag:
         That it answers.
     home : str
         Module of its class, below `dprank`.
+    how : str
+        What it does, in a few words.
     trust : {"curator", "nobody"}
         Who may see what people answered.
     delta : bool
@@ -88,6 +90,7 @@ class Tag:
 
     question: Question
     home: str
+    how: str
     trust: Trust = "curator"
     delta: bool = False
     adjacency: bool = False
@@ -114,47 +117,163 @@ class Tag:
 
 #: By the name of the class. A test holds it to what the classes say of themselves.
 TAGS: dict[str, Tag] = {
-    "NoisyCounts": Tag("ranking", "pairwise.noisy_counts", delta=True, adjacency=True, gives=("scores",)),
+    "NoisyCounts": Tag(
+        "ranking",
+        "pairwise.noisy_counts",
+        "noise on what every item has won, then sort",
+        delta=True,
+        adjacency=True,
+        gives=("scores",),
+    ),
     "PerturbedMLE": Tag(
         "ranking",
         "pairwise.perturbed_mle",
+        "noise on the wins, then a Bradley-Terry fit",
         gives=("scores",),
         needs="everybody may know who compared what, and nobody leaves out what they were asked",
     ),
     "LocalComparisons": Tag(
         "ranking",
         "pairwise.local_comparisons",
+        "everybody reports a few answers, true or drawn at random",
         trust="nobody",
         gives=("scores",),
         needs="everybody may know who was asked what",
     ),
     "PrivateBorda": Tag(
-        "consensus", "aggregation.private_borda", delta=True, adjacency=True, partial=True, gives=("scores",)
+        "consensus",
+        "aggregation.private_borda",
+        "noise on every item's sum of places, then sort",
+        delta=True,
+        adjacency=True,
+        partial=True,
+        gives=("scores",),
     ),
     "NoisyMatrix": Tag(
-        "consensus", "aggregation.noisy_matrix", delta=True, adjacency=True, partial=True, gives=("margins",)
+        "consensus",
+        "aggregation.noisy_matrix",
+        "noise on the votes for every pair of items, then an order that fits them",
+        delta=True,
+        adjacency=True,
+        partial=True,
+        gives=("margins",),
     ),
-    "PrivateKwikSort": Tag("consensus", "aggregation.private_kwiksort", delta=True, adjacency=True),
-    "PrivateFootrule": Tag("consensus", "aggregation.private_footrule", delta=True, adjacency=True),
+    "PrivateKwikSort": Tag(
+        "consensus",
+        "aggregation.private_kwiksort",
+        "quicksort, each comparison by noisy votes",
+        delta=True,
+        adjacency=True,
+    ),
+    "PrivateFootrule": Tag(
+        "consensus",
+        "aggregation.private_footrule",
+        "noise on how many put which item where, then the order that moves them least",
+        delta=True,
+        adjacency=True,
+    ),
     "ExponentialMechanism": Tag(
-        "consensus", "aggregation.exponential", adjacency=True, publishable=False, needs="research: floats draw it"
+        "consensus",
+        "aggregation.exponential",
+        "one random order, the likelier the fewer votes it contradicts",
+        adjacency=True,
+        publishable=False,
+        needs="research: floats draw it",
     ),
-    "LocalBorda": Tag("consensus", "aggregation.local_borda", trust="nobody", partial=True, gives=("scores",)),
-    "LocalMatrix": Tag("consensus", "aggregation.local_reports", trust="nobody", partial=True),
-    "PrivateWinner": Tag("winner", "aggregation.winner", adjacency=True, partial=True),
-    "Oneshot": Tag("topk", "topk.oneshot", delta=True, adjacency=True, gives=("values",)),
-    "Peeling": Tag("topk", "topk.peeling", delta=True, adjacency=True),
-    "JointExponential": Tag("topk", "topk.joint", adjacency=True),
-    "LocalTopK": Tag("topk", "topk.local", trust="nobody", gives=("values",)),
-    "NoisyNorm": Tag("agreement", "uniformity.noisy_norm", gives=("p_value",)),
-    "LaplaceUnif": Tag("agreement", "uniformity.laplace", gives=("p_value",)),
-    "OptimalVote": Tag("agreement", "uniformity.optimal_vote", delta=True, gives=("p_value",)),
-    "Trun": Tag("agreement", "uniformity.truncated", publishable=False, needs="research: floats draw its coins"),
-    "LocalPairs": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
-    "LocalOneBit": Tag("agreement", "uniformity.local", trust="nobody", gives=("p_value",)),
+    "LocalBorda": Tag(
+        "consensus",
+        "aggregation.local_borda",
+        "everybody reports once, true or drawn at random; sums of places are estimated",
+        trust="nobody",
+        partial=True,
+        gives=("scores",),
+    ),
+    "LocalMatrix": Tag(
+        "consensus",
+        "aggregation.local_reports",
+        "everybody reports once, true or drawn at random; votes for pairs are estimated",
+        trust="nobody",
+        partial=True,
+    ),
+    "PrivateWinner": Tag(
+        "winner",
+        "aggregation.winner",
+        "noise on every item's score; the largest is named",
+        adjacency=True,
+        partial=True,
+    ),
+    "Oneshot": Tag(
+        "topk",
+        "topk.oneshot",
+        "noise on every count, once; the k largest are named",
+        delta=True,
+        adjacency=True,
+        gives=("values",),
+    ),
+    "Peeling": Tag(
+        "topk",
+        "topk.peeling",
+        "k rounds of noise on every count that is left; the largest is named",
+        delta=True,
+        adjacency=True,
+    ),
+    "JointExponential": Tag(
+        "topk",
+        "topk.joint",
+        "k items drawn together, the likelier the larger their counts",
+        adjacency=True,
+    ),
+    "LocalTopK": Tag(
+        "topk",
+        "topk.local",
+        "everybody sends a random set that rather holds items of theirs",
+        trust="nobody",
+        gives=("values",),
+    ),
+    "NoisyNorm": Tag(
+        "agreement",
+        "uniformity.noisy_norm",
+        "noise on how strongly all ballots together lean",
+        gives=("p_value",),
+    ),
+    "LaplaceUnif": Tag(
+        "agreement",
+        "uniformity.laplace",
+        "noise on how many disagree about random pairs",
+        gives=("p_value",),
+    ),
+    "OptimalVote": Tag(
+        "agreement",
+        "uniformity.optimal_vote",
+        "noise on how many batches of voters agree within",
+        delta=True,
+        gives=("p_value",),
+    ),
+    "Trun": Tag(
+        "agreement",
+        "uniformity.truncated",
+        "a coin that rather rejects the more voters agree",
+        publishable=False,
+        needs="research: floats draw its coins",
+    ),
+    "LocalPairs": Tag(
+        "agreement",
+        "uniformity.local",
+        "everybody sends the order of some pairs, each turned round by a coin",
+        trust="nobody",
+        gives=("p_value",),
+    ),
+    "LocalOneBit": Tag(
+        "agreement",
+        "uniformity.local",
+        "everybody sends the order of one pair, turned round by a coin",
+        trust="nobody",
+        gives=("p_value",),
+    ),
     "LocalTwoStage": Tag(
         "agreement",
         "uniformity.local_two_stage",
+        "some send the order of a pair, the others whether they agree with these; turned round by a coin",
         trust="nobody",
         gives=("p_value",),
         needs="half of the people are asked after the others have answered",

@@ -52,6 +52,42 @@ def test_every_question_fits_a_terminal_and_says_what_is_best(capsys):
         assert best["error"] == pytest.approx(least, abs=0.004)  # or nearly as good, and safer
 
 
+def test_where_nobody_is_trusted_nothing_else_is_recommended(capsys, tmp_path):
+    """And where somebody is, it is said: or a promise that nobody sees an answer would be broken by good advice."""
+    local = {"ranking", "consensus", "topk", "agreement"}
+    for question, words in ASKED.items():
+        plain = [word for word in words if word not in ("--camps", "0.6", "--delta", "1e-6")]
+        code, said, _ = run(capsys, "plan", question, *plain)
+        assert code == 0
+        assert "sees all answers" in said
+        assert ("--trust nobody" in " ".join(said.split())) == (question in local)
+        if question == "winner":
+            continue
+        if question == "topk":
+            plain[plain.index("1000000")] = "100"
+        code, said, error = run(capsys, "plan", question, *plain, "--trust", "nobody")
+        assert (code, error) == (0, "")
+        flat = " ".join(said.split())
+        assert "Nobody sees an answer" in flat
+        best = re.search(r"Best: (\w+)", flat)
+        assert best is not None
+        assert TAGS[best[1]].trust == "nobody"
+        assert f"{best[1]}: {TAGS[best[1]].how}." in flat
+        # there is no file of answers, so nothing is written that a release could read
+        declared, out = tmp_path / f"{question}.toml", tmp_path / f"{question}-plan.toml"
+        declared.write_text(f'kind = "{TAGS[best[1]].data}"\n', encoding="utf-8")
+        code, _, error = run(capsys, "plan", question, *plain, "--trust", "nobody", "--plan", declared, "--out", out)
+        assert code != 0
+        assert "no file that a release could read" in error
+        assert not out.exists()
+
+
+def test_every_method_is_said_in_a_few_words():
+    told = [tag.how for tag in TAGS.values()]
+    assert len(set(told)) == len(told)
+    assert all(5 <= len(how.split()) <= 18 and not how.endswith(".") for how in told), told
+
+
 def test_every_command_has_an_example_and_its_choices_from_the_tags(capsys):
     for question in ASKED:
         code, said, _ = run(capsys, "plan", question, "--help")

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
 from companion.chapters.which_method import table
 from companion.chapters.which_method.arena import FIRST_LOSS, setting_of
 from companion.chapters.which_method.contenders import DELTA, UNNAMED, publishable
 from companion.chapters.which_method.table import heat_of
 from companion.instruments.sweep import stream
+from companion.ledger.claim import Check, claim, printed
 from dprank.plan.planner import Choice, Plan, named, plan
 from dprank.plan.tags import Question
 
-__all__ = ["BARS", "CELL", "advised", "plan_for", "rerun", "some", "standing"]
+__all__ = ["BARS", "CELL", "advised", "check_advice", "check_again", "plan_for", "rerun", "some", "standing"]
 
 #: Standard errors of the difference of two losses within which they are the same.
 BARS = 2.0
+#: Share of cells in which a plan is right, as the guide promises; how sure an interval of it is.
+RIGHT, SURE = 0.95, 0.9
 #: Items times people up to which a heat is run again while a page is made.
 SMALL = 100_000
 #: The columns that say which heat a row is of, at which epsilon, and who is trusted.
@@ -90,6 +94,21 @@ def advised(frame: pd.DataFrame) -> pd.DataFrame:
             at = mine.iloc[-1 if found.best.parameters.get("delta") else 0]
             rows.append(row | {"loss": at["mean"], "excess": at["excess"], "right": float(at["alike"])})
     return pd.DataFrame(rows)
+
+
+@claim("guide:again")
+def check_again(several: int, differing: list[str]) -> Iterator[Check]:
+    """Random cells of the smaller heats, see `rerun`."""
+    yield printed(f"numbers that differ from the table, of {several} cells", len(differing), "==", 0)
+
+
+@claim("guide:advice")
+def check_advice(found: pd.DataFrame) -> Iterator[Check]:
+    """Random cells, with and without a delta, see `advised`; the exact interval of a share."""
+    judged = found["right"].dropna()
+    low, high = binomtest(int(judged.sum()), len(judged)).proportion_ci(SURE)
+    what = f"share of {len(judged)} cells in which the recommendation is the best, or alike to it"
+    yield printed(what, (low + high) / 2, ">=", RIGHT, error=(high - low) / 2)
 
 
 def _close(found: Plan) -> bool:

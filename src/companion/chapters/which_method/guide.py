@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -15,17 +18,18 @@ from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, styled
 from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "needs", "of_surveys", "prints", "readable"]
+__all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "of_surveys", "prints", "readable"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
+#: What people give, what is wanted of it, and what is lost where another method would be better.
 _ASKED = {
-    "ranking": "an order, from answers about two items",
-    "strengths": "strengths, from answers about two items",
-    "consensus": "an order, from ballots",
-    "winner": "one winner, from ballots",
-    "topk": "the most frequent items",
-    "agreement": "do ballots agree at all?",
+    "ranking": ("answers about two items", "an order", "of the pairs in the wrong order"),
+    "strengths": ("answers about two items, drawn evenly", "strengths", "off, on a scale of logarithms"),
+    "consensus": ("ballots", "an order", "of the pairs in the wrong order"),
+    "winner": ("ballots", "the winner", "chance of another winner"),
+    "topk": ("items that people have", "the k most frequent", "of the top k missed"),
+    "agreement": ("ballots", "do they agree at all?", "chance to miss it"),
 }
 
 
@@ -81,13 +85,14 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
     """A row a question, trust and delta: the class that is best, or alike to it, in most cells of the map.
 
     ``use``, ``best in`` (share of cells), ``alone in``; ``second`` and its share; ``costs``: what the first loses more
-    than the best where it is neither, at most.
+    than the best where it is neither, on average, and ``at most``; ``then``: who mostly is the best, or alike to it,
+    in these cells; ``plain``: the best of those that need nothing.
     """
     rows = []
     for question in FIRST_LOSS:
         for delta in (0.0, DELTA):
             ranked = standing(_worst_kind(frame[(frame["question"] == question) & (frame["delta"] <= delta)]), delta)
-            ranked = ranked.assign(mechanism=ranked["method"].str.partition("(")[0])
+            ranked = ranked.assign(mechanism=ranked["method"].str.split("(").str[0])
             for trust, here in ranked.groupby("trust"):
                 cells = here.groupby([*_SIZE, "epsilon", "mechanism"])
                 seen = cells.agg(alike=("alike", "max"), excess=("excess", "min")).reset_index()
@@ -95,6 +100,8 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
                 shares = seen.groupby("mechanism")["alike"].mean().sort_values(ascending=False, kind="stable")
                 first = shares.index[0]
                 mine = seen["mechanism"] == first
+                elsewhere = seen.loc[mine & ~seen["alike"], [*_SIZE, "epsilon", "excess"]]
+                others = elsewhere.drop(columns="excess").merge(seen[seen["alike"]])["mechanism"]
                 rows.append(
                     {
                         "question": question,
@@ -105,40 +112,60 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
                         "alone in": (mine & seen["alike"] & (many == 1)).sum() / mine.sum(),
                         "second": shares.index[1] if len(shares) > 1 else "",
                         "second best in": shares.iloc[1] if len(shares) > 1 else np.nan,
-                        "costs": seen.loc[mine & ~seen["alike"], "excess"].max()
-                        if (mine & ~seen["alike"]).any()
-                        else 0.0,
+                        "costs": elsewhere["excess"].mean() if len(elsewhere) else 0.0,
+                        "at most": elsewhere["excess"].max() if len(elsewhere) else 0.0,
+                        "then": others.mode()[0] if len(others) else "",
+                        "plain": next((name for name in shares.index if not TAGS[name].needs), ""),
                     }
                 )
     return pd.DataFrame(rows)
 
 
-def readable(found: pd.DataFrame) -> pd.DataFrame:
-    """`answers` in words; what is the same with and without a delta stands once, and shares are in per cent."""
-    same = ["question", "trust", "use", "second"]
+def readable(found: pd.DataFrame) -> str:
+    """`answers` for readers, as an HTML table; what is the same with and without a delta stands once."""
+    same = ["question", "trust", "use", "plain"]
     told = found.assign(
-        delta=found.groupby(same)["delta"].transform(
-            lambda it: "" if len(it) > 1 else ", with a δ" if it.iloc[0] else ", without a δ"
+        spent=found.groupby(same)["delta"].transform(
+            lambda it: "" if len(it) > 1 else ", a δ is" if it.iloc[0] else ", no δ is"
         )
     )
-    told = told.drop_duplicates(same)
-    return pd.DataFrame(
-        {
-            "what is asked": told["question"].map(_ASKED) + ", " + told["trust"].map(_WHO) + told["delta"],
-            "use": told["use"] + told["best in"].map(", best in {:.0%}".format),
-            "costs": [
-                f"{cost:.2f}" if question == "strengths" else f"{cost:.1%}"
-                for question, cost in zip(told["question"], told["costs"], strict=True)
-            ],
-            "second": told["second"],
-        }
+    rows = []
+    for row in told.drop_duplicates(same).to_dict("records"):
+        have, want, unit = _ASKED[row["question"]]
+        cells = [f"{have}: <strong>{want}</strong>", _WHO[row["trust"]] + row["spent"], _method(row)]
+        rows.append([*cells, _how_often(row, unit)])
+    head = ["what you have, and want", "trust", "take", "best, or as good"]
+    return "".join(
+        [
+            '<table class="dataframe"><thead><tr>',
+            *(f"<th>{it}</th>" for it in head),
+            "</tr></thead><tbody>",
+            *("<tr>" + "".join(f"<td>{it}</td>" for it in row) + "</tr>" for row in rows),
+            "</tbody></table>",
+        ]
     )
 
 
-def needs(found: pd.DataFrame) -> str:
-    """What the first and second of `answers` need besides, in sentences."""
-    names = sorted({*found["use"], *found["second"]} - {""})
-    return " ".join(f"{name} needs that {TAGS[name].needs}." for name in names if TAGS[name].needs)
+def _method(row: Mapping[str, Any]) -> str:
+    """What to take, in words, and what instead where its condition is not met."""
+    tag = TAGS[row["use"]]
+    told = f"<strong>{row['use']}</strong>: {tag.how}"
+    if tag.needs:
+        told += f". Only if {tag.needs}"
+        told += f"; if not, <strong>{row['plain']}</strong>: {TAGS[row['plain']].how}" if row["plain"] else ""
+    return told
+
+
+def _how_often(row: Mapping[str, Any], unit: str) -> str:
+    """In how many situations, and what else."""
+    told = f"in {row['best in']:.0%}"
+    if not row["second"]:
+        return told + "; nothing else answers"
+    if not row["at most"]:
+        return told
+    worse = "{:.2f}" if row["question"] == "strengths" else "{:.1%}"
+    more = f"; elsewhere {worse.format(row['costs'])} more {unit}, at most {worse.format(row['at most'])}"
+    return told + more + f"; there mostly {row['then']} is better"
 
 
 def losses_of(frame: pd.DataFrame, question: str, **size: int) -> pd.DataFrame:

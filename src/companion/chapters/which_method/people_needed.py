@@ -22,6 +22,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "pairs, nobody trusted": {"question": "ranking", "answers": [5], "trust": "nobody"},
     "ballots": {"question": "consensus"},
     "ballots, nobody trusted": {"question": "consensus", "trust": "nobody"},
+    "one winner": {"question": "winner"},
     "top 3": {"question": "topk", "k": 3, "answers": [5], "ordered": False},
     "top 3, nobody trusted": {"question": "topk", "k": 3, "answers": [5], "ordered": False, "trust": "nobody"},
     "agreement": {"question": "agreement"},
@@ -76,25 +77,28 @@ def rounded(people: float) -> str:
 @styled
 def draw_people(frame: pd.DataFrame) -> Figure:
     """People against epsilon, a line for all that is asked; dashed where nobody is trusted."""
-    figure = Figure(figsize=(7.2, 4.2))
+    figure = Figure(figsize=(7.2, 4.4))
     axes = figure.subplots()
-    ends = []
+    names = list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"]))
+    starts = []
     for name, rows in frame[frame["people"] < math.inf].groupby("asked", sort=False):
         question, _, alone = str(name).partition(", ")
-        colour = COLOURS[list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"])).index(question)]
+        colour = COLOURS[names.index(question)]
         axes.plot(rows["epsilon"], rows["people"], "o--" if alone else "o-", color=colour)
-        ends.append([math.log10(rows["people"].iloc[-1]), str(name), colour, rows["epsilon"].iloc[-1]])
+        starts.append([math.log10(rows["people"].iloc[0]), str(name), colour, rows["epsilon"].iloc[0]])
     axes.set(xscale="log", yscale="log", xlabel="ε", ylabel="people")
-    apart = 0.045 * (math.log10(axes.get_ylim()[1]) - math.log10(axes.get_ylim()[0]))
-    ends.sort()
-    for before, after in pairwise(ends):  # names that would lie on one another
+    apart = 0.055 * (math.log10(axes.get_ylim()[1]) - math.log10(axes.get_ylim()[0]))
+    starts.sort()
+    for before, after in pairwise(starts):  # names that would lie on one another
         after[0] = max(after[0], before[0] + apart)
-    for height, name, colour, epsilon in ends:
-        axes.annotate(
-            name, (epsilon, 10**height), (7, 0), textcoords="offset points", va="center", color=colour, fontsize=9
-        )
     low, high = frame["epsilon"].min(), frame["epsilon"].max()
-    axes.set_xlim(low / 1.2, high * (high / low) ** 0.5)
+    margin = (high / low) ** 0.48
+    for height, name, colour, epsilon in starts:
+        at, words = (low / margin * 1.05, 10**height), name.replace(", ", ",\u00a0")
+        axes.annotate(words, at, va="center", color=colour, fontsize=9)
+        line = frame[frame["asked"] == name]["people"].iloc[0]
+        axes.plot([low / margin**0.24, epsilon], [10**height, line], color=colour, lw=0.6, alpha=0.6)
+    axes.set_xlim(low / margin, high * 1.2)
     ticks = sorted(frame["epsilon"].unique())
     axes.set_xticks(ticks, [f"{it:g}" for it in ticks])
     axes.minorticks_off()

@@ -1,4 +1,4 @@
-"""Eight situations in words, what a plan says of each, and whether the arena agrees."""
+"""Situations in words, what a plan says of each, and whether the arena agrees."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 from companion.chapters.which_method.advice import advised
 from companion.chapters.which_method.arena import setting_of
 from companion.chapters.which_method.contenders import DELTA
+from dprank.plan.tags import TAGS
 
 __all__ = ["SITUATIONS", "Situation", "checked", "rows_of", "told"]
 
@@ -54,7 +55,7 @@ class Situation:
             told += [f"--k {asked.k}", "--no-ordered"]
         elif asked.gap != _GAP:
             told.append(f"--gap {asked.gap:.3g}")
-        told += ["--public-graph"] * asked.public_graph
+        told += ["--public-graph"] * (asked.public_graph and self.trust == "curator")
         told += [f"--delta {self.delta:g}"] * (self.delta > 0)
         told += [f"--trust {self.trust}"] * (self.trust != "curator")
         return " ".join(["dprank plan", *told])
@@ -67,7 +68,8 @@ def _heat(question: str, data: str, items: int, people: int, **more: int) -> dic
 SITUATIONS = (
     Situation(
         "A ministry",
-        "asks 400 teachers which of two reforms is better, five pairs each, by public lot. It wants to order all.",
+        "asks 400 teachers about twenty reforms: which of two is better, five times each. Who is asked about which two"
+        " is drawn in public. It wants all twenty in order.",
         _heat("ranking", "ladder", 20, 400, answers=5),
         1.0,
     ),
@@ -93,10 +95,25 @@ SITUATIONS = (
     ),
     Situation(
         "A divided party",
-        "has ballots of 10,000 members on twenty candidates. Two wings are known to disagree; a delta is allowed.",
+        "has ballots of 10,000 members on twenty candidates. How far its two wings disagree, nobody knows; a delta is"
+        " allowed.",
         _heat("consensus", "two camps", 20, 10_000),
         1.0,
         DELTA,
+    ),
+    Situation(
+        "A maker of games",
+        "asks 10,000 players which of two levels is more fun, of twenty, five times each. It has promised that no"
+        " server sees a true answer; which two were asked about is no secret.",
+        _heat("ranking", "ladder", 20, 10_000, answers=5),
+        2.0,
+        trust="nobody",
+    ),
+    Situation(
+        "A book prize",
+        "has 400 jurors who ranked five finalists. It names the winner, and nothing else.",
+        _heat("winner", "Mallows", 5, 400),
+        0.5,
     ),
     Situation(
         "A tasting panel",
@@ -153,12 +170,14 @@ def told(judged: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> 
     """What was `checked`, as HTML for readers: the words, what is typed, and what is recommended."""
     items = []
     for situation, row in zip(situations, judged.itertuples(), strict=True):
-        best = "the best, or alike to it" if row.right else f"{escape(row.best)} is better"
+        name, _, options = row.plan.partition("(")
+        best = "nothing is better" if row.right else f"{escape(row.best)} is better"
         second = f"; second {escape(row.second)}" if row.second else ""
+        chosen = f"<strong>{escape(name)}</strong>{escape(options and f' ({options}')}: {escape(TAGS[name].how)}."
         warning = " With such a loss nothing should be published: ask more people." if row.loses > _TOO_MUCH else ""
         items.append(
             f"<dt>{escape(situation.who)}</dt><dd>{escape(situation.words)}<br/>"
             f"<code>{escape(situation.call)}</code><br/>"
-            f"<strong>{escape(row.plan)}</strong>: {row.loses:.1%} {row.means}; {best}{second}.{warning}</dd>"
+            f"{chosen} In the arena {row.loses:.1%} {row.means}; {best}{second}.{warning}</dd>"
         )
     return "<dl>" + "".join(items) + "</dl>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
@@ -12,8 +13,9 @@ from companion.chapters.which_method.fairness import loss
 from companion.chapters.which_method.losses import ALLOWED, over, size_of, some
 from companion.chapters.which_method.table import heat_of
 from companion.instruments.style import COLOURS, styled
+from companion.ledger.claim import Check, argument, claim, printed
 
-__all__ = ["WHY", "by_method", "careless", "draw_used", "reasons"]
+__all__ = ["WHY", "by_method", "careless", "check_equal_privacy", "draw_used", "reasons"]
 
 _GROUP = ["question", "trust", "method", "delta"]
 _FEW = "With so few people no two data sets are as far apart as the worst neighbours; the promise holds for any number."
@@ -87,6 +89,18 @@ def careless(frame: pd.DataFrame, number: int, share: float = 0.95) -> pd.DataFr
         rows.append({**row, "loss": lost})
     found = pd.DataFrame(rows)
     return found.assign(caught=found.index.isin(over(found).index))
+
+
+@claim("guide:equal-privacy")
+def check_equal_privacy(frame: pd.DataFrame, recomputed: tuple[int, list[str]], bugs: pd.DataFrame) -> Iterator[Check]:
+    """By the committed table; some of it computed `again`, and with too little noise, see `careless`."""
+    yield printed(f"losses above epsilon, of {len(frame)}", len(over(frame)), "==", 0)
+    unsaid = (reasons(frame)["why"] == "").sum()
+    yield printed("mechanisms that leave more than a twentieth unused, for no reason given", unsaid, "==", 0)
+    number, differing = recomputed
+    yield argument(f"losses that differ from the table, of {number} computed again", len(differing), "==", 0)
+    missed = (~bugs["caught"]).sum()
+    yield argument(f"not caught of {len(bugs)} with a twentieth less noise", missed, "==", 0)
 
 
 @styled

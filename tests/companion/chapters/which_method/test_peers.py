@@ -310,6 +310,16 @@ def test_the_table_says_who_and_what():
         assert (known[f"low_{name}"] <= known[f"ratio_{name}"] * 1.0001).all()
 
 
+@pytest.mark.slow
+def test_the_plan_of_the_table_is_today_s():
+    frame = peers.load()
+    for heat in peers.HEATS:
+        cells = frame[(frame[list(heat)] == pd.Series(heat)).all(axis=1)]
+        for epsilon, delta in peers.BUDGETS:
+            told = cells.loc[(cells["epsilon"] == epsilon) & (cells["delta"] == delta), "plan_is"].unique()
+            assert list(told) == [peers.rivals(heat, epsilon, delta)["plan"][0]], (heat, epsilon, delta)
+
+
 def test_nobody_is_counted_twice():
     frame = peers.load()
     counted = peers.counted(frame)
