@@ -273,7 +273,7 @@ TAGS: dict[str, Tag] = {
     "LocalTwoStage": Tag(
         "agreement",
         "uniformity.local_two_stage",
-        "some send the order of a pair, the others whether they agree with these; turned round by a coin",
+        "some send the order of a pair, others whether they agree with them; all turned by a coin",
         trust="nobody",
         gives=("p_value",),
         needs="half of the people are asked after the others have answered",
