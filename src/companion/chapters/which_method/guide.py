@@ -22,14 +22,14 @@ __all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "of_surveys", "
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
-#: What people give, what is wanted of it, and what is lost where another method would be better.
+#: What people give, and what is wanted of it.
 _ASKED = {
-    "ranking": ("answers about two items", "an order", "of the pairs in the wrong order"),
-    "strengths": ("answers about two items, drawn evenly", "strengths", "off, on a scale of logarithms"),
-    "consensus": ("ballots", "an order", "of the pairs in the wrong order"),
-    "winner": ("ballots", "the winner", "chance of another winner"),
-    "topk": ("items that people have", "the k most frequent", "of the top k missed"),
-    "agreement": ("ballots", "do they agree at all?", "chance to miss it"),
+    "ranking": ("answers about two items", "an order"),
+    "strengths": ("answers about two items, drawn evenly", "strengths"),
+    "consensus": ("ballots", "an order"),
+    "winner": ("ballots", "the winner"),
+    "topk": ("items that people have", "the k most frequent"),
+    "agreement": ("ballots", "do they agree at all?"),
 }
 
 
@@ -126,15 +126,15 @@ def readable(found: pd.DataFrame) -> str:
     same = ["question", "trust", "use", "plain"]
     told = found.assign(
         spent=found.groupby(same)["delta"].transform(
-            lambda it: "" if len(it) > 1 else ", a δ is" if it.iloc[0] else ", no δ is"
+            lambda it: "" if len(it) > 1 else ", a δ is spent" if it.iloc[0] else ", no δ is spent"
         )
     )
     rows = []
     for row in told.drop_duplicates(same).to_dict("records"):
-        have, want, unit = _ASKED[row["question"]]
-        cells = [f"{have}: <strong>{want}</strong>", _WHO[row["trust"]] + row["spent"], _method(row)]
-        rows.append([*cells, _how_often(row, unit)])
-    head = ["what you have, and want", "trust", "take", "best, or as good"]
+        have, want = _ASKED[row["question"]]
+        asked = f"{have}: <strong>{want}</strong><br/>{_WHO[row['trust']]}{row['spent']}"
+        rows.append([asked, _method(row), _how_often(row)])
+    head = ["you have, want and trust", "take", "best, or as good"]
     return "".join(
         [
             '<table class="dataframe"><thead><tr>',
@@ -156,16 +156,15 @@ def _method(row: Mapping[str, Any]) -> str:
     return told
 
 
-def _how_often(row: Mapping[str, Any], unit: str) -> str:
+def _how_often(row: Mapping[str, Any]) -> str:
     """In how many situations, and what else."""
     told = f"in {row['best in']:.0%}"
     if not row["second"]:
         return told + "; nothing else answers"
-    if not row["at most"]:
+    if not row["then"]:
         return told
-    worse = "{:.2f}" if row["question"] == "strengths" else "{:.1%}"
-    more = f"; elsewhere {worse.format(row['costs'])} more {unit}, at most {worse.format(row['at most'])}"
-    return told + more + f"; there mostly {row['then']} is better"
+    less = f"{row['costs']:.2f}" if row["question"] == "strengths" else f"{row['costs']:.1%}"
+    return told + f"; else the best, mostly {row['then']}, loses {less} less"
 
 
 def losses_of(frame: pd.DataFrame, question: str, **size: int) -> pd.DataFrame:

@@ -92,12 +92,12 @@ def draw_people(frame: pd.DataFrame) -> Figure:
     for before, after in pairwise(starts):  # names that would lie on one another
         after[0] = max(after[0], before[0] + apart)
     low, high = frame["epsilon"].min(), frame["epsilon"].max()
-    margin = (high / low) ** 0.48
+    margin = (high / low) ** 0.52
     for height, name, colour, epsilon in starts:
         at, words = (low / margin * 1.05, 10**height), name.replace(", ", ",\u00a0")
         axes.annotate(words, at, va="center", color=colour, fontsize=9)
         line = frame[frame["asked"] == name]["people"].iloc[0]
-        axes.plot([low / margin**0.24, epsilon], [10**height, line], color=colour, lw=0.6, alpha=0.6)
+        axes.plot([low / margin**0.13, epsilon], [10**height, line], color=colour, lw=0.6, alpha=0.6)
     axes.set_xlim(low / margin, high * 1.2)
     ticks = sorted(frame["epsilon"].unique())
     axes.set_xticks(ticks, [f"{it:g}" for it in ticks])

@@ -66,7 +66,7 @@ def test_answers_in_words_lose_nothing(frame):
     told = guide.readable(found)
     both = found.groupby(["question", "trust", "use", "plain"])["delta"].nunique()
     assert told.count("<tr>") == 1 + len(both)
-    assert told.count(" δ is") == (both == 1).sum()
+    assert told.count(" δ is spent") == (both == 1).sum()
     for row in found.to_dict("records"):
         assert f"<strong>{row['use']}</strong>: {TAGS[row['use']].how}" in told
         # what is wrong to take where its condition is not met is never named without it
