@@ -169,8 +169,8 @@ class Plan:
                 f"more; and all other items at least {s.gap:.2%} less: no more than that, at worst"
             )
         if s.question == "ranking":
-            asked = ", ".join(map(str, s.given))
-            people = f"{s.persons:,} people answer {asked} different pairs{', as many each' * (len(s.given) > 1)}"
+            asked = "1 pair" if s.given == (1,) else f"{', '.join(map(str, s.given))} different pairs"
+            people = f"{s.persons:,} people answer {asked}{', as many each' * (len(s.given) > 1)}"
             law = "Bradley-Terry strengths at even steps"
         else:
             ranked = "all items" if s.named is None or s.named == s.n_items else f"their first {s.named} items"

@@ -55,7 +55,7 @@ from dprank.uniformity.optimal_vote import OptimalVote
 from dprank.uniformity.pairs import pair_signs
 from dprank.uniformity.truncated import Trun
 
-__all__ = ["CONFIDENCE", "Loss", "Size", "gaussian_loss", "list_loss", "loss", "taken_law"]
+__all__ = ["CONFIDENCE", "NONE_KNOWN", "Loss", "Size", "gaussian_loss", "list_loss", "loss", "taken_law"]
 
 Array = NDArray[np.float64]
 
@@ -74,6 +74,8 @@ _TRIED = 2
 #: Outcomes that are no part of an epsilon at a delta.
 _NEVER = 1e-20
 
+#: How a loss is known where it is not.
+NONE_KNOWN = "no neighbours known"
 #: Items up to which all ways to sort them are listed.
 _SORTED = 6
 
@@ -104,7 +106,7 @@ def losses(mechanism: Any, size: Size) -> Iterator[Loss]:
     try:
         pairs = worst_pairs(mechanism)
     except ValueError:
-        yield Loss(0.0, "no neighbours known", "")
+        yield Loss(0.0, NONE_KNOWN, "")
         return
     delta = mechanism.guarantee.delta
     try:

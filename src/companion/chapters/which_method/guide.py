@@ -91,15 +91,15 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for question in FIRST_LOSS:
         for delta in (0.0, DELTA):
-            ranked = standing(_worst_kind(frame[(frame["question"] == question) & (frame["delta"] <= delta)]), delta)
-            ranked = ranked.assign(mechanism=ranked["method"].str.split("(").str[0])
-            for trust, here in ranked.groupby("trust"):
-                cells = here.groupby([*_SIZE, "epsilon", "mechanism"])
-                seen = cells.agg(alike=("alike", "max"), excess=("excess", "min")).reset_index()
+            everybody = _worst_kind(frame[(frame["question"] == question) & (frame["delta"] <= delta)])
+            everybody = everybody.assign(mechanism=everybody["method"].str.split("(").str[0])
+            needless = _best_of(
+                everybody[everybody["mechanism"].map(lambda name: not TAGS[name].needs).astype(bool)], delta
+            )
+            for trust, seen in _best_of(everybody, delta).items():
+                shares = _shares(seen)
+                mine = seen["mechanism"] == shares.index[0]
                 many = seen.groupby([*_SIZE, "epsilon"])["alike"].transform("sum")
-                shares = seen.groupby("mechanism")["alike"].mean().sort_values(ascending=False, kind="stable")
-                first = shares.index[0]
-                mine = seen["mechanism"] == first
                 elsewhere = seen.loc[mine & ~seen["alike"], [*_SIZE, "epsilon", "excess"]]
                 others = elsewhere.drop(columns="excess").merge(seen[seen["alike"]])["mechanism"]
                 rows.append(
@@ -107,7 +107,7 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
                         "question": question,
                         "trust": trust,
                         "delta": delta,
-                        "use": first,
+                        "use": shares.index[0],
                         "best in": shares.iloc[0],
                         "alone in": (mine & seen["alike"] & (many == 1)).sum() / mine.sum(),
                         "second": shares.index[1] if len(shares) > 1 else "",
@@ -115,10 +115,26 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
                         "costs": elsewhere["excess"].mean() if len(elsewhere) else 0.0,
                         "at most": elsewhere["excess"].max() if len(elsewhere) else 0.0,
                         "then": others.mode()[0] if len(others) else "",
-                        "plain": next((name for name in shares.index if not TAGS[name].needs), ""),
+                        "plain": _shares(needless[trust]).index[0] if trust in needless else "",
                     }
                 )
     return pd.DataFrame(rows)
+
+
+def _best_of(frame: pd.DataFrame, delta: float) -> dict[str, pd.DataFrame]:
+    """By trust, a row a cell and class: is one of its mechanisms ``alike`` to the best, and what it loses more."""
+    ranked = standing(frame, delta)
+    return {
+        str(trust): here.groupby([*_SIZE, "epsilon", "mechanism"])
+        .agg(alike=("alike", "max"), excess=("excess", "min"))
+        .reset_index()
+        for trust, here in ranked.groupby("trust")
+    }
+
+
+def _shares(seen: pd.DataFrame) -> pd.Series:
+    """Share of cells in which a class is the best, or alike to it, the largest first."""
+    return seen.groupby("mechanism")["alike"].mean().sort_values(ascending=False, kind="stable")
 
 
 def readable(found: pd.DataFrame) -> str:
@@ -134,7 +150,7 @@ def readable(found: pd.DataFrame) -> str:
         have, want = _ASKED[row["question"]]
         asked = f"{have}: <strong>{want}</strong><br/>{_WHO[row['trust']]}{row['spent']}"
         rows.append([asked, _method(row), _how_often(row)])
-    head = ["you have, want and trust", "take", "best, or as good"]
+    head = ["you have, want and trust", "take", "best, or as good, in"]
     return "".join(
         [
             '<table class="dataframe"><thead><tr>',
@@ -158,12 +174,12 @@ def _method(row: Mapping[str, Any]) -> str:
 
 def _how_often(row: Mapping[str, Any]) -> str:
     """In how many situations, and what else."""
-    told = f"in {row['best in']:.0%}"
+    told = f"{row['best in']:.0%}"
     if not row["second"]:
         return told + "; nothing else answers"
     if not row["then"]:
         return told
-    less = f"{row['costs']:.2f}" if row["question"] == "strengths" else f"{row['costs']:.1%}"
+    less = f"{row['costs']:.2f}" if row["question"] == "strengths" else f"{100 * row['costs']:.1f} points"
     return told + f"; else the best, mostly {row['then']}, loses {less} less"
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from companion.chapters.which_method.arena import EPSILONS, entered
 from companion.chapters.which_method.as_printed import OWN
-from companion.chapters.which_method.fairness import Loss, Size, loss
+from companion.chapters.which_method.fairness import NONE_KNOWN, Loss, Size, loss
 from companion.chapters.which_method.table import HEAT, LABEL, heat_of, heats, made_of
 from companion.instruments.sweep import stream
 from companion.ledger.files import find_root
@@ -80,7 +80,9 @@ def _write(rows: list[dict[str, Any]], root: Path | None) -> None:
 
 def _completed(group: list[dict[str, Any]], done: list[dict[str, Any]]) -> tuple[list[Any], list[Any], int]:
     """Rows of heats of one size, those of `done` that are as today and the rest; and how many were computed."""
-    found = {row["made"]: Loss(row["loss"], row["how"], row["on"]) for row in done}
+    # neighbours that nobody knew may be known by now
+    known = [row for row in done if row["how"] != NONE_KNOWN]
+    found = {row["made"]: Loss(row["loss"], row["how"], row["on"]) for row in known}
     rows, before = [], len(found)
     for heat in group:
         for epsilon in EPSILONS:

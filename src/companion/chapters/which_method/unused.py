@@ -32,8 +32,9 @@ WHY: dict[tuple[str, bool], str] = {
     ("Oneshot", True): _ROUNDS + " " + _FEW,
     ("Peeling", False): _FEW + _BOUND,
     ("Peeling", True): _ROUNDS + " Only how many of each kind are chosen is looked at here, not in which order.",
-    ("PerturbedMLE", False): "On a secret graph the proof alone is known, which far items attain in the limit. On a"
-    " public one people may answer a pair again; who answers nearly all pairs, each once, loses less.",
+    ("PerturbedMLE", False): "On a secret graph all of it is lost in the limit alone, where strengths are far apart; on"
+    " the neighbours known here about half. On a public one people may answer a pair again; who answers nearly all"
+    " pairs, each once, loses less.",
     ("PrivateFootrule", False): _MORE,
     ("PrivateFootrule", True): _MORE,
     ("PrivateKwikSort", False): _ORDER,
