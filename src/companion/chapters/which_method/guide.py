@@ -149,8 +149,8 @@ def readable(found: pd.DataFrame) -> str:
     for row in told.drop_duplicates(same).to_dict("records"):
         have, want = _ASKED[row["question"]]
         asked = f"{have}: <strong>{want}</strong><br/>{_WHO[row['trust']]}{row['spent']}"
-        rows.append([asked, _method(row), _how_often(row)])
-    head = ["you have, want and trust", "take", "best, or as good, in"]
+        rows.append([asked, f"{_method(row)}.<br/><em>Best, or as good, in</em> {_how_often(row)}."])
+    head = ["you have, want and trust", "take"]
     return "".join(
         [
             '<table class="dataframe"><thead><tr>',
