@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from companion.chapters.which_method.arena import entered
+from companion.chapters.which_method.contenders import DELTA
 from companion.chapters.which_method.fairness import loss
 from companion.chapters.which_method.losses import ALLOWED, over, size_of, some
 from companion.chapters.which_method.table import heat_of
@@ -52,6 +53,7 @@ def by_method(frame: pd.DataFrame) -> pd.DataFrame:
     """
     used = 1 - frame["unused"]
     seen = frame.assign(used=used, exact=frame["how"] == "exact law", much=frame["unused"] > ALLOWED)
+    seen["delta"] = DELTA * (seen["delta"] > 0)  # some find a delta a little below it
     return (
         seen.groupby(_GROUP)
         .agg(

@@ -222,6 +222,7 @@ def test_sums_over_cells():
     frame = losses.load()
     found = unused.by_method(frame)
     assert found["cells"].sum() == len(frame)
+    assert not found.assign(delta=found["delta"] > 0)[unused._GROUP].duplicated().any()
     assert (found["most"] <= 1 + losses.SLACK).all()
     assert (found["least"] <= found["median"]).all()
     assert math.isclose(found["least"].min(), (1 - frame["unused"]).min())
