@@ -47,6 +47,8 @@ __all__ = [
     "tournaments",
 ]
 
+#: Items of which all ways to sort them are listed.
+_SORTED = 6
 #: Scales beyond which whole noise is cut off.
 _REACH = {"laplace": 60, "gaussian": 12}
 
@@ -219,17 +221,19 @@ def order_law(mechanism: PrivateKwikSort, data: Rankings) -> dict[tuple[int, ...
     Raises
     ------
     NoExactRoute
-        With a fallback that orders by the size of the margins.
+        Of more than six items, or with a fallback that orders by the size of the margins.
 
     Notes
     -----
-    If noisy margins may be equal, `sorting_chances` runs once for each of items! orders: for up to six items.
+    If noisy margins may be equal, `sorting_chances` runs once for each of items! orders.
 
     Examples
     --------
     >>> round(float(order_law(PrivateKwikSort(2, 1, 2.0), Rankings([[0, 1], [1, 0]], "ab"))[0, 1]), 6)  # a tie
     0.5
     """
+    if mechanism.n_items > _SORTED:
+        raise NoExactRoute(f"n_items = {mechanism.n_items}; all ways to sort up to {_SORTED} are listed")
     chances = np.mean([sorting_chances(before)[1] for before in answer_chances(mechanism, data)], axis=0)
     in_time, spare = chances[:, : mechanism.queries + 1].sum(axis=1), chances[:, mechanism.queries + 1 :].sum()
     law = dict(zip(permutations(range(mechanism.n_items)), in_time.tolist(), strict=True))

@@ -380,11 +380,11 @@ def topk(
 
     Example: dprank plan topk --items 1000000 --persons 50000 --k 10 --epsilon 1
     """
+    usual = "replace" if trust == "nobody" else "add_remove"
     _said(
         "topk", items, declared, out, as_json, persons=persons, epsilon=epsilon, k=k, delta=delta, gap=gap, share=share,
         answers=_numbers("per_person", per_person), given=_numbers("given", given), accuracy=accuracy,
-        adjacency=adjacency or ("replace" if trust == "nobody" else "add_remove"), trust=trust, ordered=ordered,
-        values=values,
+        adjacency=usual if adjacency is None else adjacency, trust=trust, ordered=ordered, values=values,
     )  # fmt: skip
 
 

@@ -347,7 +347,8 @@ def plan(
         refused = next(iter(left.values()), None)
         raise ValueError(
             refused
-            or f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}; no mechanism answers {question!r} so"
+            or f"adjacency = {setting.adjacency!r}, trust = {setting.trust!r}, protect = {setting.protect!r}; "
+            f"no mechanism answers {question!r} so"
         )
     found.sort(key=lambda pair: (not pair[1].publishable, *_merit(pair[1])))
     ranked = _weighed_elsewhere(found)

@@ -73,7 +73,7 @@ class _Expected:
 @singledispatch
 def estimate(mechanism: Any, data: Answers, rng: np.random.Generator) -> NDArray[np.float64]:
     """Log-strengths by the release of a mechanism, of mean 0."""
-    raise NotImplementedError(type(mechanism).__name__)
+    raise TypeError(f"{type(mechanism).__name__} releases no strengths, and nothing they could be read off")
 
 
 @estimate.register

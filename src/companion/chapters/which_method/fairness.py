@@ -73,11 +73,8 @@ _OFFSETS = (-2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 8.0, 12.0)
 _TRIED = 2
 #: Outcomes that are no part of an epsilon at a delta.
 _NEVER = 1e-20
-
 #: How a loss is known where it is not.
 NONE_KNOWN = "no neighbours known"
-#: Items up to which all ways to sort them are listed.
-_SORTED = 6
 
 
 class Size(NamedTuple):
@@ -298,11 +295,12 @@ def _(mechanism: PrivateWinner, size: Size) -> Iterator[Loss]:
 def _(mechanism: PrivateKwikSort, size: Size) -> Iterator[Loss]:
     """All ways to cut few items; of many, bets. At a delta a lead of about the noise tells more than none."""
     people = min(size.people, 2 + size.people % 2 + 2 * int(2 * mechanism.scale))
-    if mechanism.fallback is not None or mechanism.n_items > _SORTED:
+    behind = min(int(mechanism.scale), people // 2 - 1) if mechanism.delta else 0
+    try:
+        law = exact(mechanism, *_leaning(mechanism.n_items, people, people // 2 - behind))
+    except NoExactRoute:
         yield _bets(mechanism, split(mechanism.n_items, people))
         return
-    behind = min(int(mechanism.scale), people // 2 - 1) if mechanism.delta else 0
-    law = exact(mechanism, *_leaning(mechanism.n_items, people, people // 2 - behind))
     name = f"{people // 2 - behind} of {people} ballots alike, or one less"
     yield Loss(law.epsilon(mechanism.delta), "exact law", name)
 

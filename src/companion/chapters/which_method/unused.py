@@ -45,15 +45,19 @@ WHY: dict[tuple[str, bool], str] = {
 }
 
 
+def _used(frame: pd.DataFrame) -> pd.DataFrame:
+    """With the share of epsilon that is used; the delta is what was allowed: some spend a little less."""
+    much = frame["unused"] > ALLOWED
+    return frame.assign(used=1 - frame["unused"], much=much, delta=DELTA * (frame["delta"] > 0))
+
+
 def by_method(frame: pd.DataFrame) -> pd.DataFrame:
     """A row a question, trust, mechanism and delta: shares of epsilon that are known to be used.
 
     ``cells``; ``exact``: share of them in which the law of all that is released is known; ``least``, ``median`` and
     ``most`` of epsilon that is used; ``unused``: share of cells in which it is less than 1 - `ALLOWED`.
     """
-    used = 1 - frame["unused"]
-    seen = frame.assign(used=used, exact=frame["how"] == "exact law", much=frame["unused"] > ALLOWED)
-    seen["delta"] = DELTA * (seen["delta"] > 0)  # some find a delta a little below it
+    seen = _used(frame).assign(exact=frame["how"] == "exact law")
     return (
         seen.groupby(_GROUP)
         .agg(
@@ -70,8 +74,7 @@ def by_method(frame: pd.DataFrame) -> pd.DataFrame:
 
 def reasons(frame: pd.DataFrame) -> pd.DataFrame:
     """A row a class and delta that leave more than `ALLOWED` unused: in how many cells, the least used, why."""
-    seen = frame.assign(used=1 - frame["unused"], mechanism=frame["method"].str.partition("(")[0])
-    seen["much"] = seen["unused"] > ALLOWED
+    seen = _used(frame).assign(mechanism=frame["method"].str.partition("(")[0])
     rows = []
     for (name, delta), group in seen.groupby(["mechanism", "delta"]):
         if group["much"].any():

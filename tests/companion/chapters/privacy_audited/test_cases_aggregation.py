@@ -17,6 +17,7 @@ from dprank.audit.search import worst
 from dprank.data.rankings import Rankings
 from dprank.privacy.divergence import pair_of
 from dprank.privacy.laws import NoExactRoute, exact, features, released, sample
+from dprank.uniformity.optimal_vote import OptimalVote
 
 ALARM = 1e-6
 CASES = {case.name: case for case in cases()}
@@ -171,3 +172,15 @@ def test_no_law_is_made_up():
     ):
         with pytest.raises(NoExactRoute, match=why):
             exact(mechanism, *pair)
+
+
+def test_orders_of_many_items_are_not_listed():
+    # seven factorial times, each with as many orders, and memory is gone before an answer
+    ballots = Rankings([range(9)] * 4, list("abcdefghi"))
+    for n_items in (7, 9):
+        mechanism = PrivateKwikSort.calibrated(epsilon=1.0, n_items=n_items)
+        with pytest.raises(NoExactRoute, match=f"n_items = {n_items}; all ways to sort up to 6"):
+            order_law(mechanism, ballots)
+    vote = OptimalVote.calibrated(epsilon=1.0, n_items=9, n_voters=400)
+    with pytest.raises(NoExactRoute, match="n_items = 9; the pairings of up to 8"):
+        exact(vote, ballots, ballots)
