@@ -221,11 +221,8 @@ def order_law(mechanism: PrivateKwikSort, data: Rankings) -> dict[tuple[int, ...
     Raises
     ------
     NoExactRoute
-        Of more than six items, or with a fallback that orders by the size of the margins.
-
-    Notes
-    -----
-    If noisy margins may be equal, `sorting_chances` runs once for each of items! orders.
+        Of more than six items, since all orders are sorted again for each order that may decide ties; or with a
+        fallback that orders by the size of the margins.
 
     Examples
     --------
