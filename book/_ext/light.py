@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from functools import cache, partial
 from pathlib import Path
@@ -23,8 +24,11 @@ ICONS = re.compile(r'<script[^>]*src="[^"]*fontawesome\.js[^"]*"></script>\s*')
 CHATTER = re.compile(r"console\.(?:log|info|debug)\(")
 EITHER = re.compile(r":(?:not|is|where)\([^)]*\)")
 CLASS = re.compile(r"\.(-?[_a-zA-Z][\w-]*)")
-IMAGE = re.compile(r'<img(?![^>]*loading=)[^>]*\bsrc="([^"]+\.svg)"')
+IMAGE = re.compile(r'<img(?![^>]*loading=)[^>]*\bsrc="([^"]+\.svg)"[^>]*>')
 SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
+NAME = re.compile(r"<dc:title>([^<]+)</dc:title>")
+#: Widest window in which a figure's drawing for a phone is shown; book.css has the same.
+PHONE = "40rem"
 BACK = re.compile(r'<a class="viewcode-back" href="([^"#]+)#([^"]+)">.*?</a>')
 
 
@@ -68,12 +72,25 @@ def pruned(css: str, used: frozenset[str]) -> str:
     return "".join(kept) + css[start:]
 
 
-def sized(folder: Path, image: re.Match[str]) -> str:
-    """An image that is loaded when it comes near, with its size, so that the page stays where it is."""
+def size(svg: str) -> str:
+    """Width and height of a drawing, as attributes."""
+    found = SIZE.search(svg)
+    return ' width="{:.0f}" height="{:.0f}"'.format(*(float(it) * 4 / 3 for it in found.groups())) if found else ""
+
+
+def sized(out: Path, folder: Path, image: re.Match[str]) -> str:
+    """An image that is loaded when it comes near, with its size, so that the page stays where it is; on a phone its
+    drawing for a phone, if it has one.
+    """
     path = (folder / image[1]).resolve()
-    found = SIZE.search(path.read_text(encoding="utf-8")) if path.is_file() else None
-    size = ' width="{:.0f}" height="{:.0f}"'.format(*(float(it) * 4 / 3 for it in found.groups())) if found else ""
-    return f'<img loading="lazy"{size}{image[0].removeprefix("<img")}'
+    svg = path.read_text(encoding="utf-8") if path.is_file() else ""
+    lazy = f'<img loading="lazy"{size(svg)}{image[0].removeprefix("<img")}'
+    narrow = out / "_static" / "narrow" / f"{name[1]}.svg" if (name := NAME.search(svg)) else None
+    if narrow is None or not narrow.is_file():
+        return lazy
+    source = os.path.relpath(narrow, folder).replace(os.sep, "/")
+    media = f'media="(max-width: {PHONE})"{size(narrow.read_text(encoding="utf-8"))}'
+    return f'<picture><source {media} srcset="{source}">{lazy}</picture>'
 
 
 def clean(app: Sphinx, error: Exception | None) -> None:
@@ -91,7 +108,7 @@ def clean(app: Sphinx, error: Exception | None) -> None:
     for path in out.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         less = BACK.sub(partial(leads, path.parent), ICONS.sub("", text))
-        less = IMAGE.sub(partial(sized, path.parent), less)
+        less = IMAGE.sub(partial(sized, out, path.parent), less)
         if less != text:
             path.write_text(less, encoding="utf-8")
         words |= {word for classes in re.findall(r'class="([^"]*)"', less) for word in classes.split()}

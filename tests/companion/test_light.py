@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from pathlib import Path
 
@@ -33,12 +32,29 @@ def test_pruned(css: str, left: str) -> None:
     assert LIGHT["pruned"](css, frozenset({"a"})) == left
 
 
+def drawing(name: str, width: float, height: float) -> str:
+    """An SVG as matplotlib begins it."""
+    return f'<svg xmlns="y" width="{width}pt" height="{height}pt"><dc:title>{name}</dc:title></svg>'
+
+
+def lazy(out: Path, html: str) -> str:
+    return LIGHT["IMAGE"].sub(lambda it: LIGHT["sized"](out, out / "notebooks", it), html)
+
+
 def test_an_image_keeps_its_place(tmp_path: Path) -> None:
-    (tmp_path / "x.svg").write_text('<svg xmlns="y" width="345pt" height="60.5pt" viewBox="0 0 345 60"></svg>')
-    text = LIGHT["IMAGE"].sub(
-        lambda it: LIGHT["sized"](tmp_path, it), '<img alt="a" src="x.svg" /><img src="gone.svg"/>'
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "x.svg").write_text(drawing("x", 345, 60.5))
+    assert lazy(tmp_path, '<img alt="a" src="x.svg" /><img src="gone.svg"/>') == (
+        '<img loading="lazy" width="460" height="81" alt="a" src="x.svg" /><img loading="lazy" src="gone.svg"/>'
     )
-    assert re.findall("<img[^>]*>", text) == [
-        '<img loading="lazy" width="460" height="81" alt="a" src="x.svg" />',
-        '<img loading="lazy" src="gone.svg"/>',
-    ]
+
+
+def test_a_phone_gets_its_own_drawing(tmp_path: Path) -> None:
+    for folder, width in (("notebooks", 345), ("_static/narrow", 150)):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "x.svg").write_text(drawing("x", width, 60))
+    found = lazy(tmp_path, '<img alt="a" src="x.svg" />')
+    source = '<source media="(max-width: 40rem)" width="200" height="80" srcset="../_static/narrow/x.svg">'
+    assert found == f'<picture>{source}<img loading="lazy" width="460" height="80" alt="a" src="x.svg" /></picture>'
+    css = (Path(__file__).resolve().parents[2] / "book/_static/book.css").read_text()
+    assert f"@media (max-width: {LIGHT['PHONE']})" in css

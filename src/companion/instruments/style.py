@@ -1,20 +1,30 @@
-"""The look of the book's figures, and how a notebook shows one."""
+"""The look of the book's figures, and how a notebook shows one.
+
+A figure is drawn twice, for a desk and for a phone: `panels` lays out what stands side by side on the one and below one
+another on the other. Its title is its message, and lines carry their names (`name_lines`).
+"""
 
 from __future__ import annotations
 
 import base64
 import inspect
 import io
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from cycler import cycler
 from IPython.display import HTML
+from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from scipy.optimize import isotonic_regression
 
 #: Okabe and Ito's colours: apart for every kind of colour vision, in print and when inverted for the dark.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -26,7 +36,14 @@ CALIBRATION: dict[str, dict[str, Any]] = {
 }
 #: Standard errors of an error bar: 95 % of the time the bar covers the mean.
 BAR = 1.96
+#: Width of a figure on a desk and on a phone, in inches.
+DESK, PHONE = 7.2, 3.9
+#: Points of a letter are this much of its height.
+LETTER = 0.55
+#: Inches between what stands above one another.
+_GAP = 0.07
 P = ParamSpec("P")
+_phone: ContextVar[bool] = ContextVar("phone", default=False)
 _STYLE = {
     "axes.axisbelow": True,
     "axes.grid": True,
@@ -58,18 +75,136 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return wrapper
 
 
+def on_phone() -> bool:
+    """Whether what is drawn now is for a phone."""
+    return _phone.get()
+
+
+def wrapped(text: str, inches: float, size: float) -> str:
+    """A text in as few lines as fit a width, at a size in points, and these about equally long."""
+    most = max(8, int(72 * inches / (LETTER * size)))
+    lines = [textwrap.wrap(text, width, break_long_words=False) for width in range(max(8, most // 2), most + 1)]
+    return "\n".join(min(lines, key=lambda it: len(it)))
+
+
+def headline(figure: Figure, message: str) -> None:
+    """What the figure shows, in a sentence above it; what follows keeps below."""
+    text = wrapped(message, figure.get_figwidth(), 11)
+    said = figure.suptitle(text, x=0.01, y=1 - _GAP / figure.get_figheight(), ha="left", va="top", fontsize=11)
+    said.set_linespacing(1.15)
+    said.set_in_layout(False)
+    _reserve(figure, (text.count("\n") + 1) * 11 * 1.2 / 72 + _GAP)
+
+
+def _reserve(figure: Figure, inches: float) -> float:
+    """Keep the panels off the top of what is free; where that was, as a share of the height."""
+    engine: Any = figure.get_layout_engine()
+    top = engine.get()["rect"][3]
+    engine.set(rect=(0, 0, 1, top - inches / figure.get_figheight()))
+    return float(top)
+
+
+def panels(
+    count: int = 1,
+    *,
+    message: str,
+    height: float = 3.0,
+    columns: int | None = None,
+    on_phone: int = 1,
+    **shared: Any,
+) -> tuple[Figure, list[Axes]]:
+    """A figure with its `message` above it and panels of a `height` in inches: in `columns` on a desk (by default all
+    side by side), and in as many as `on_phone` says on a phone. ``sharex``, ``sharey`` are those of `subplots`.
+    """
+    across = on_phone if _phone.get() else columns or count
+    down = -(-count // across)
+    figure = Figure(figsize=(PHONE if _phone.get() else DESK, down * height + 0.5))
+    made = list(figure.subplots(down, across, squeeze=False, **shared).flat)
+    for axes in made[count:]:
+        axes.remove()
+    headline(figure, message)
+    return figure, made[:count]
+
+
+def label_outer(made: Iterable[Axes], xlabel: str, ylabel: str) -> None:
+    """Name the axes once: below the lowest panels, and left of the leftmost."""
+    for axes in made:
+        place: Any = axes.get_subplotspec()
+        axes.set_xlabel(xlabel if place.is_last_row() else "")
+        axes.set_ylabel(ylabel if place.is_first_col() else "")
+
+
+def key(figure: Figure, handles: Iterable[Any], labels: Iterable[str], *, columns: int = 4) -> None:
+    """A legend for all panels, between the message and them: where names have no room on the lines."""
+    columns = min(columns, 2) if _phone.get() else columns
+    handles, labels = list(handles), list(labels)
+    rows = -(-len(labels) // columns)
+    top = _reserve(figure, rows * 9 * 1.55 / 72 + _GAP)
+    figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, top), ncols=columns, fontsize=9,
+                  borderaxespad=0.2, columnspacing=1.4, handletextpad=0.5, labelspacing=0.4)  # fmt: skip
+
+
+def name_lines(axes: Axes, *, size: float = 9, width: int = 18, names: Mapping[str, str] | None = None) -> None:
+    """Put the name of each line that has one to its right end, in its colour; names keep off one another.
+
+    `names` has other words for some labels, `width` is the longest line of letters. Call it last, with limits set.
+    """
+    figure: Any = axes.figure
+    figure.draw_without_rendering()
+    ends = [
+        (axes.transData.transform(last)[1], label, colour)
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        for last, colour in [_end(axes, handle)]
+    ]
+    if not ends:
+        return
+    ends.sort(key=lambda it: it[0])
+    said = [textwrap.fill((names or {}).get(label, label), width) for _, label, _ in ends]
+    points = np.array([(text.count("\n") + 1) * size * 1.2 + 1 for text in said]) * figure.dpi / 72
+    centres = np.concatenate([[0.0], np.cumsum((points[1:] + points[:-1]) / 2)])
+    box = axes.get_window_extent()
+    wanted = np.clip([end for end, _, _ in ends], box.y0, box.y1)
+    placed = isotonic_regression(wanted - centres).x + centres
+    across = axes.get_yaxis_transform()
+    for at, line, text, (_, _, colour) in zip(placed, wanted, said, ends, strict=True):
+        height = (at - box.y0) / box.height
+        axes.annotate(text, (1.02, height), xycoords="axes fraction", color=colour, fontsize=size, va="center",
+                      linespacing=1.05, annotation_clip=False)  # fmt: skip
+        if abs(at - line) > points.min() / 2:
+            there = axes.transData.inverted().transform((box.x1, at))[1]
+            here = axes.transData.inverted().transform((box.x1, line))[1]
+            axes.plot([1.0, 1.018], [here, there], color=colour, lw=0.6, transform=across, clip_on=False, label="_")
+
+
+def _end(axes: Axes, handle: Any) -> tuple[tuple[float, float], Any]:
+    """The last point of a line that is within the limits of `axes`, and its colour."""
+    line = handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle
+    points = np.column_stack([np.asarray(it, float) for it in line.get_data()])
+    points = points[np.isfinite(points).all(axis=1)]
+    inside = points[(points[:, 0] >= min(axes.get_xlim())) & (points[:, 0] <= max(axes.get_xlim()))]
+    if line.get_transform() == axes.get_yaxis_transform():  # a line across, at one height
+        return (max(axes.get_xlim()), float(points[-1, 1])), line.get_color()
+    x, y = (inside if len(inside) else points)[np.argmax((inside if len(inside) else points)[:, 0])]
+    return (float(x), float(y)), line.get_color()
+
+
 @dataclass(frozen=True)
 class Shown:
-    """A figure with its data (all that is drawn) and its code (``module:function``), as a notebook displays it."""
+    """A figure with its message, its data (all that is drawn) and its code (``module:function``), as a notebook
+    displays it; ``narrow`` is its drawing for a phone, empty if that is the same.
+    """
 
     name: str
     svg: str
     frame: pd.DataFrame
     code: str
+    message: str = ""
+    narrow: str = ""
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
         data = {"image/svg+xml": self.svg, "text/plain": f"figure {self.name}"}
-        return data, {"figure": {"name": self.name, "data": self._csv}}
+        said = {"name": self.name, "message": self.message, "data": self._csv, "narrow": self.narrow}
+        return data, {"figure": said}
 
     @property
     def _csv(self) -> str:
@@ -89,9 +224,24 @@ class Shown:
 
 def show(name: str, frame: pd.DataFrame, draw: Callable[[pd.DataFrame], Figure]) -> Shown:
     """Draw a tidy frame by a section's `draw_…`; `name`, in letters, digits and dashes, is unique in the book."""
-    figure = draw(frame)
-    buffer = io.StringIO()
-    with mpl.rc_context(_STYLE):
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    figure, svg = _drawn(name, frame, draw, phone=False)
+    _, narrow = _drawn(name, frame, draw, phone=True)
     plain = inspect.unwrap(draw)
-    return Shown(name, buffer.getvalue(), frame, f"{plain.__module__}:{plain.__name__}")
+    message = " ".join(figure.get_suptitle().split())
+    return Shown(name, svg, frame, f"{plain.__module__}:{plain.__name__}", message, "" if narrow == svg else narrow)
+
+
+def _drawn(
+    name: str, frame: pd.DataFrame, draw: Callable[[pd.DataFrame], Figure], *, phone: bool
+) -> tuple[Figure, str]:
+    """The figure for a desk or a phone, and as SVG."""
+    before = _phone.set(phone)
+    try:
+        figure, buffer = draw(frame), io.StringIO()
+        with mpl.rc_context(_STYLE):
+            figure.savefig(
+                buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None, "Title": name}
+            )
+    finally:
+        _phone.reset(before)
+    return figure, buffer.getvalue()

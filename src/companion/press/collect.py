@@ -29,6 +29,12 @@ class Collected:
     seed: int = ROOT
 
     @property
+    def narrow(self) -> dict[str, bytes]:
+        """Drawings for a phone, by the name of the figure's file."""
+        ending = "-narrow.svg"
+        return {name.replace(ending, ".svg"): data for name, data in self.figures.items() if name.endswith(ending)}
+
+    @property
     def json(self) -> bytes:
         """Content of `_build/records.json`, with the versions that made the numbers."""
         content = {"profile": self.profile, "seed": self.seed, "versions": versions()}
@@ -91,11 +97,14 @@ def _figure(chapter: str, figure: Mapping[str, str], output: Any, taken: Iterabl
     name = figure.get("name", "")
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise BuildError(f"{chapter}: figure name {name!r}; allowed: letters, digits, '.', '_' and '-'")
-    if f"{name}.svg" in taken:
+    if name.endswith("-narrow") or f"{name}.svg" in taken:
         raise BuildError(f"{chapter}: figure name {name!r} is taken; allowed: one figure a name")
     if "image/svg+xml" not in output.data:
         raise BuildError(f"{chapter}: figure {name!r} is {', '.join(output.data)}; allowed: image/svg+xml")
-    return {f"{name}.svg": output.data["image/svg+xml"].encode(), f"{name}.csv": figure.get("data", "").encode()}
+    made = {f"{name}.svg": output.data["image/svg+xml"], f"{name}.csv": figure.get("data", "")}
+    if narrow := figure.get("narrow"):
+        made[f"{name}-narrow.svg"] = narrow
+    return {file: text.encode() for file, text in made.items()}
 
 
 def draw_cards(notebook: nbformat.NotebookNode, ledger: Mapping[str, Claim], profile: str) -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from companion.chapters.private_top_k.approximate import gumbel_scale
 from companion.chapters.private_top_k.pure import WORST_MOVE, supremum
 from companion.chapters.private_top_k.recall import zipf
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, name_lines, on_phone, panels, styled
 from companion.instruments.topk import printed_scale, theorem_2_1
 
 #: The hospital of the road's first page: diagnoses, how often the commonest, how many are published, delta.
@@ -182,23 +182,16 @@ _NAMED = {
 @styled
 def draw_needs(frame: pd.DataFrame) -> Figure:
     """Noise that five promises ask for, drawn once, against k: a panel of `approximate.scales`, names on the lines."""
-    figure = Figure(figsize=(5.8, 3.5))
-    axes = figure.subplots()
+    message = "From a handful of items on, Gumbel noise needs the least"
+    figure, (axes,) = panels(message=message, height=3.4)
     part = frame[(frame.panel == "oneshot") & frame.mechanism.isin(_NAMED)]
-    last, ends = part.k.max(), []
     for mechanism, rows in part.groupby("mechanism", sort=False):
         name, colour, style = _NAMED[str(mechanism)]
-        axes.plot(rows.k, rows.sd, color=colour, ls=style, marker="o", ms=3)
-        ends.append((float(rows.sd.iloc[-1]), name, colour))
-    height = 0.0
-    for end, name, colour in sorted(ends):
-        height = max(end, 1.5 * height)
-        axes.annotate(name, (last * 1.15, height), color=colour, va="center", annotation_clip=False)
-    axes.set_title("From a handful of items on, Gumbel noise needs the least")
+        axes.plot(rows.k, rows.sd, color=colour, ls=style, marker="o", ms=3, label=name)
     axes.set(xscale="log", yscale="log", xlabel="items selected, $k$", ylabel="standard deviation of the noise / $s$")
-    axes.set_xlim(part.k.min() / 1.15, last * 12)
     axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
     axes.minorticks_off()
+    name_lines(axes, width=12 if on_phone() else 30)
     return figure
 
 
