@@ -83,8 +83,9 @@ def on_phone() -> bool:
 def wrapped(text: str, inches: float, size: float) -> str:
     """A text in as few lines as fit a width, at a size in points, and these about equally long."""
     most = max(8, int(72 * inches / (LETTER * size)))
-    lines = [textwrap.wrap(text, width, break_long_words=False) for width in range(max(8, most // 2), most + 1)]
-    return "\n".join(min(lines, key=lambda it: len(it)))
+    fewest = len(textwrap.wrap(text, most))
+    tried = (textwrap.wrap(text, width) for width in range(8, most + 1))
+    return "\n".join(next((lines for lines in tried if len(lines) <= fewest), [text]))
 
 
 def headline(figure: Figure, message: str) -> None:
