@@ -91,18 +91,22 @@ def wrapped(text: str, inches: float, size: float) -> str:
 def headline(figure: Figure, message: str) -> None:
     """What the figure shows, in a sentence above it; what follows keeps below."""
     text = wrapped(message, figure.get_figwidth(), 11)
-    said = figure.suptitle(text, x=0.01, y=1 - _GAP / figure.get_figheight(), ha="left", va="top", fontsize=11)
+    said = figure.suptitle(text, x=0.01, y=1, ha="left", va="top", fontsize=11)
     said.set_linespacing(1.15)
     said.set_in_layout(False)
-    _reserve(figure, (text.count("\n") + 1) * 11 * 1.2 / 72 + _GAP)
+    _grow(figure, (text.count("\n") + 1) * 11 * 1.2 / 72 + _GAP)
 
 
-def _reserve(figure: Figure, inches: float) -> float:
-    """Keep the panels off the top of what is free; where that was, as a share of the height."""
+def _grow(figure: Figure, inches: float) -> float:
+    """Make room above the panels, below the message; how far below the top it begins, in inches."""
     engine: Any = figure.get_layout_engine()
-    top = engine.get()["rect"][3]
-    engine.set(rect=(0, 0, 1, top - inches / figure.get_figheight()))
-    return float(top)
+    height = figure.get_figheight()
+    taken = (1 - engine.get()["rect"][3]) * height
+    engine.set(rect=(0, 0, 1, 1 - (taken + inches) / (height + inches)))
+    figure.set_figheight(height + inches)
+    for said in figure.texts:
+        said.set_y(1 - _GAP / (height + inches))
+    return float(taken)
 
 
 def panels(
@@ -119,7 +123,7 @@ def panels(
     """
     across = on_phone if _phone.get() else columns or count
     down = -(-count // across)
-    figure = Figure(figsize=(PHONE if _phone.get() else DESK, down * height + 0.5))
+    figure = Figure(figsize=(PHONE if _phone.get() else DESK, down * height))
     made = list(figure.subplots(down, across, squeeze=False, **shared).flat)
     for axes in made[count:]:
         axes.remove()
@@ -136,11 +140,14 @@ def label_outer(made: Iterable[Axes], xlabel: str, ylabel: str) -> None:
 
 
 def key(figure: Figure, handles: Iterable[Any], labels: Iterable[str], *, columns: int = 4) -> None:
-    """A legend for all panels, between the message and them: where names have no room on the lines."""
-    columns = min(columns, 2) if _phone.get() else columns
+    """A legend for all panels, between the message and them, in as many columns as fit: where names have no room on
+    the lines.
+    """
     handles, labels = list(handles), list(labels)
-    rows = -(-len(labels) // columns)
-    top = _reserve(figure, rows * 9 * 1.55 / 72 + _GAP)
+    each = max(map(len, labels)) * 9 * LETTER + 36
+    columns = max(1, min(columns, len(labels), int(72 * figure.get_figwidth() / each)))
+    taken = _grow(figure, -(-len(labels) // columns) * 9 * 1.55 / 72 + _GAP)
+    top = 1 - taken / figure.get_figheight()
     figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, top), ncols=columns, fontsize=9,
                   borderaxespad=0.2, columnspacing=1.4, handletextpad=0.5, labelspacing=0.4)  # fmt: skip
 

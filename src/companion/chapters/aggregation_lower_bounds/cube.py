@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, panels, styled
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation.lower_bounds import Convention, embed, embedded_distance, signs
@@ -175,18 +175,17 @@ _KINDS = {"exchanged": (COLOURS[1], 2.2), "left alone": (COLOURS[0], 2.2), "betw
 @styled
 def draw_places(frame: pd.DataFrame) -> Figure:
     """Every item's line from its place in the identity, above, to its place in pi^x, below."""
-    figure = Figure(figsize=(6.2, 2.6))
-    axes = figure.subplots()
+    figure, (axes,) = panels(message="A pair that changes places crosses every item between it", height=2.6)
     for kind, (colour, width) in _KINDS.items():
         for number, row in enumerate(frame[frame.kind == kind].itertuples()):
-            label = kind if number == 0 else None
+            label = "_" if number else kind
             axes.plot([row.before, row.place], [1, 0], color=colour, lw=width, marker="o", label=label)
             for at, height, side in ((row.before, 1.12, "bottom"), (row.place, -0.12, "top")):
                 axes.text(at, height, str(row.item), ha="center", va=side, color=colour)
-    axes.set(title="An exchanged pair crosses every item between it", ylim=(-0.45, 1.45), yticks=[0, 1], xticks=[])
+    axes.set(ylim=(-0.45, 1.45), yticks=[0, 1], xticks=[])
     axes.set_yticklabels(["$\\pi^x$", "identity"])
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    key(figure, *axes.get_legend_handles_labels(), columns=3)
     return figure

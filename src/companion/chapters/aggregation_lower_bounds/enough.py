@@ -15,7 +15,7 @@ from companion.chapters.aggregation_lower_bounds.packing import printed_error, p
 from companion.chapters.aggregation_lower_bounds.tracing import best_tracing
 from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error, printed_rate
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, name_lines, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation.lower_bounds import local_threshold, pure_threshold
@@ -212,19 +212,19 @@ _MODELS = {"pure": "pure", "approximate": "approximate", "local": "local, pure"}
 @styled
 def draw_thresholds(frame: pd.DataFrame) -> Figure:
     """Voters against items: needed (dashed) and enough (solid), a colour a model of privacy."""
-    figure = Figure(figsize=(7.2, 4.4))
-    axes = figure.subplots()
+    message = "The voters that are enough and those that are needed grow alike with the items, far apart"
+    figure, (axes,) = panels(message=message, height=3.8)
     for (model, name), colour in zip(_MODELS.items(), COLOURS, strict=False):
         for kind, line in (("enough", "-"), ("needed", "--")):
             part = frame[(frame.model == model) & (frame.kind == kind)]
             axes.plot(part["items"], part.voters, color=colour, ls=line, marker="o", label=f"{name}: {kind}")
-    axes.set(xlabel="items m", ylabel="voters n", xscale="log", yscale="log")
-    axes.set_title("What is needed and what is enough grow alike, far apart")
+    axes.set(xlabel="items", ylabel="voters", xscale="log", yscale="log")
     bottom = axes.get_ylim()[0]
     axes.axhspan(bottom, 1, color=COLOURS[6], alpha=0.12, lw=0)
     axes.set_ylim(bottom=bottom)
-    axes.text(0.98, 0.02, "less than one voter: says nothing", ha="right", va="bottom", transform=axes.transAxes)
-    figure.legend(loc="outside lower center", ncols=3)
+    says = "less than one voter: says nothing"
+    axes.text(0.98, 0.02, says, ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
+    name_lines(axes, width=12)
     return figure
 
 
@@ -238,9 +238,13 @@ _RUNGS = {
 @styled
 def draw_ladder(frame: pd.DataFrame) -> Figure:
     """Of one number of items in `thresholds`, a rung a model: from the voters needed to those that are enough."""
-    figure = Figure(figsize=(6.2, 2.9))
-    axes = figure.subplots()
     voters = frame.set_index(["model", "kind"]).voters
+    apart = min(voters[model, "enough"] / voters[model, "needed"] for model in _RUNGS if voters[model, "needed"] >= 1)
+    message = (
+        f"How many voters a private order of {frame['items'].iloc[0]} items needs "
+        f"is known within a factor of {float(f'{apart:.1g}'):.0f} at best"
+    )
+    figure, (axes,) = panels(message=message, height=2.7)
     least = 0.2
     for rung, model in enumerate(_RUNGS):
         needed, enough = max(voters[model, "needed"], least), voters[model, "enough"]
@@ -248,11 +252,10 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
         axes.barh(rung, enough - needed, 0.5, left=needed, color="0.5", alpha=0.2)
         axes.barh(rung, 1e8 - enough, 0.5, left=enough, color=COLOURS[0], alpha=0.75)
         below = f"{math.ceil(needed):,}" if needed >= 1 else "no bound yet"
-        axes.text(max(needed, 1) * 1.2, rung, below, va="center", ha="left")
-        axes.text(enough / 1.2, rung, f"{math.ceil(enough):,}", va="center", ha="right")
+        axes.text(needed * 1.2, rung, below, va="center", ha="left", fontsize=9)
+        axes.text(enough / 1.2, rung, f"{math.ceil(enough):,}", va="center", ha="right", fontsize=9)
     axes.set_yticks(range(len(_RUNGS)), _RUNGS.values())
     axes.set(xscale="log", xlabel="voters", xlim=(least, 2e6), ylim=(-0.5, 2.9))
-    axes.set_title(f"How many voters does a private order of {frame['items'].iloc[0]} items need?")
     for at, colour, words in ((0.25, COLOURS[1], "impossible"), (1.7e6, COLOURS[0], "sure")):
         axes.text(at, 2.6, words, color=colour, ha="left" if at < 1 else "right", va="center")
     axes.text(700, 2.6, "open", color="0.4", ha="center", va="center")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from scipy.special import roots_jacobi
 
 from companion.instruments.aggregation import matrix_error
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, certain, exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed
@@ -188,30 +189,27 @@ def check_signs(frame: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_tracing(frame: pd.DataFrame) -> Figure:
     """Voters traced (linear below 1 %, logarithmic above), and wrong signs, against voters over the root of items."""
-    figure = Figure(figsize=(7.2, 3.9))
-    left, right = figure.subplots(1, 2)
+    message = "An exact order of many items gives single voters away; noise hides them, and gets pairs wrong"
+    figure, (traced, wrong) = panels(2, message=message, height=3.1)
     marks = dict(zip(sorted(frame.n_items.unique()), ("o", "s"), strict=True))
     kinds = frame.epsilon.fillna(math.inf)
     for epsilon, colour in zip(sorted(kinds.unique(), reverse=True), COLOURS, strict=False):
+        exact = math.isinf(epsilon)
         for items, mark in marks.items():
-            label = f"{'exact' if math.isinf(epsilon) else f'ε = {epsilon:g}'}, m = {items:,}"
+            look: dict[str, Any] = {"color": colour, "marker": mark, "lw": 1.2, "capsize": 2}
+            look["label"] = f"{'exact' if exact else f'ε = {epsilon:g}'}, {items:,} items"
             rows = frame[(kinds == epsilon) & (frame.n_items == items)]
-            part = rows[rows.outcome == "traced"]
-            left.errorbar(
-                part.share, part["mean"], BAR * part.se, color=colour, marker=mark, lw=1.2, capsize=2, label=label
-            )
-            part = rows[rows.outcome == "wrong"]
-            if not math.isinf(epsilon):
-                right.errorbar(part.share, part["mean"], BAR * part.se, color=colour, marker=mark, lw=1.2, capsize=2)
-    left.axhline(0.01, color=COLOURS[6], lw=0.8, ls=":")
-    left.set(
-        title="few voters are caught (1 % false alarms)", xlabel="n / √m", ylabel="share of the n voters", xscale="log"
-    )
-    left.set_yscale("symlog", linthresh=0.01)
-    left.set(ylim=(0, 1), yticks=[0, 0.01, 0.1, 1], yticklabels=["0", "1 %", "10 %", "100 %"])
-    right.set(
-        title="noise hides them, and gets signs wrong", xlabel="n / √m", ylabel="share of all d n signs", xscale="log"
-    )
-    right.set_ylim(bottom=0)
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+            for axes, outcome in ((traced, "traced"), (wrong, "wrong"))[: 1 if exact else 2]:
+                part = rows[rows.outcome == outcome]
+                axes.errorbar(part.share, part["mean"], BAR * part.se, **look)
+    traced.axhline(0.01, color=COLOURS[6], lw=0.8, ls=":")
+
+    traced.set(title="voters that are recognised", ylabel="share of the voters")
+    traced.set_yscale("symlog", linthresh=0.01)
+    traced.set(ylim=(0, 1), yticks=[0, 0.01, 0.1, 1], yticklabels=["0", "1 %", "10 %", "100 %"])
+    wrong.set(title="pairs that noise gets wrong", ylabel="share of the voters' pairs")
+    for axes in (traced, wrong):
+        axes.set(xscale="log", xlabel="voters / √items")
+    wrong.set_ylim(bottom=0)
+    key(figure, *traced.get_legend_handles_labels(), columns=3)
     return figure

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from companion.chapters.local_aggregation.local_answers import lemma_queries, one_pair_each, overload
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import least
 from companion.printed.alabi2022 import PrintedKwikSort, Report, algorithm_3, plus_chances
@@ -167,18 +167,18 @@ _LOOK = {
 @styled
 def draw_cost_curves(frame: pd.DataFrame) -> Figure:
     """Exact error of the designs against the number of voters, a panel a number of items; Borda's with 95 % bars."""
-    figure = Figure(figsize=(7.2, 3.6))
-    panels = figure.subplots(1, frame["items"].nunique(), sharey=True, squeeze=False)[0]
-    for axes, (items, part) in zip(panels, frame.groupby("items"), strict=True):
+    message = "As printed, sorting without trust needs far more voters than with fresh voters for every question"
+    figure, made = panels(frame["items"].nunique(), message=message, height=2.9, sharey=True)
+    for axes, (items, part) in zip(made, frame.groupby("items"), strict=True):
         for design, (label, colour, line) in _LOOK.items():
             curve = part[part.design == design]
             axes.plot(curve.voters, curve.error, line, color=colour, label=label)
         seen = part[part.design == "matrix"]
-        bars = {"ls": "", "marker": "v", "color": COLOURS[4], "capsize": 2}
+        bars: dict[str, Any] = {"ls": "", "marker": "v", "color": COLOURS[4], "capsize": 2}
         axes.errorbar(seen.voters, seen["mean"], BAR * seen.se, label="Borda, one pair each", **bars)
         axes.axhline(0.5, color="black", lw=1, ls=":")
-        axes.set(title=f"{items} items", xlabel="voters", xscale="log", ylim=(0, 0.55))
-    figure.axes[0].set_ylabel("share of pairs in the wrong order")
-    figure.axes[0].annotate("a coin", (1, 0.5), (-3, 3), ("axes fraction", "data"), "offset points", ha="right")
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+        axes.set(title=f"{items} items", xscale="log", ylim=(0, 0.55))
+    made[0].annotate("a coin", (1, 0.5), (-3, 3), ("axes fraction", "data"), "offset points", ha="right")
+    label_outer(made, "voters", "share of pairs in the wrong order")
+    key(figure, *made[0].get_legend_handles_labels(), columns=2)
     return figure

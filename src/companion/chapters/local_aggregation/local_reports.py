@@ -15,7 +15,7 @@ from scipy import stats
 
 from companion.instruments.aggregation import EXACT_ITEMS, numbered, one_pair_error, rule_for, split_vote
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
@@ -335,27 +335,26 @@ _LOOK: dict[str, dict[str, Any]] = {
 def draw_deviations(frame: pd.DataFrame) -> Figure:
     """Deviation of one entry against epsilon, a panel a number of items."""
     sizes = list(frame.groupby("n_items"))
-    figure = Figure(figsize=(7.2, 3.9))
-    for axes, (m, part) in zip(figure.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
+    message = "One random pair per voter errs less than points on a sphere or corners of a cube"
+    figure, made = panels(len(sizes), message=message, height=3.2)
+    for axes, (m, part) in zip(made, sizes, strict=True):
         for name, curve in part.groupby("randomiser", sort=False):
             axes.plot(curve.epsilon, curve.deviation, ms=3, label=name, **_LOOK[str(name)])
         axes.set(xscale="log", yscale="log", title=f"{m} items", ylim=(0.2, 2 * part.deviation.max()))
-    handles, labels = axes.get_legend_handles_labels()
-    figure.supxlabel("ε", fontsize=10)
-    figure.supylabel("error of a fraction × √n", fontsize=10)
-    figure.legend(handles, labels, loc="outside upper left", ncols=2)
+    label_outer(made, "ε", "deviation of a fraction, times √voters")
+    key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure
 
 
 @styled
 def draw_excesses(frame: pd.DataFrame) -> Figure:
     """Cost above the optimum against the number of voters."""
-    figure = Figure(figsize=(7.2, 3.9))
-    axes = figure.subplots()
+    message = "If each voter says one thing instead of all, far fewer voters make a good order"
+    figure, (axes,) = panels(message=message, height=3.2)
     for name, curve in frame.groupby("randomiser", sort=False):
         look = _LOOK[str(name)] | {"ms": 4, "lw": 1.2, "capsize": 2}
         axes.errorbar(curve.voters, curve["mean"], BAR * curve.se, label=name, **look)
     axes.axhline(frame.random.iloc[0], color="black", lw=0.8, ls=":", label="random order")
-    axes.set(xscale="log", xlabel="voters", ylabel="K − OPT, pairs per voter", ylim=(-0.05, None))
-    figure.legend(loc="outside upper center", ncols=3)
+    axes.set(xscale="log", xlabel="voters", ylabel="cost above the best order,\npairs per voter", ylim=(-0.05, None))
+    key(figure, *axes.get_legend_handles_labels(), columns=3)
     return figure

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from companion.chapters.privacy_audited import mutants
 from companion.chapters.privacy_audited.mutants import topk
 from companion.chapters.privacy_audited.planted import Mutant
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, panels, styled
 from companion.instruments.sweep import stream
 from dprank.audit.clopper_pearson import held_out_bound
 
@@ -150,8 +150,8 @@ _LOOKS = (True, COLOURS[0], "o", "caught in nine of ten runs"), (False, COLOURS[
 @styled
 def draw_releases_needed(frame: pd.DataFrame) -> Figure:
     """Releases until a bug is proved against the loss over the promise; bugs without an exact loss on the right."""
-    figure = Figure(figsize=(5.6, 3.8))
-    axes = figure.subplots()
+    message = "Bugs that lose equally much are not equally easy to prove: rare events take many releases"
+    figure, (axes,) = panels(message=message, height=3.5)
     ratio = frame.ratio.clip(upper=HIGH).fillna(HIGH * 1.6)
     for often, colour, mark, label in _LOOKS:
         if (part := frame.often == often).any():
@@ -159,9 +159,8 @@ def draw_releases_needed(frame: pd.DataFrame) -> Figure:
             axes.plot(ratio[part], frame.samples[part], label=label, **look)
     axes.axvline(1, color="black", lw=1)
     ticks = [1, 1.2, 1.5, 2, 3, 5, 10, HIGH, HIGH * 1.6]
-    axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases (median)")
+    axes.set(xscale="log", yscale="log", xlabel="true loss over the promised ε", ylabel="releases until proved")
     axes.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-2]), f"≥{HIGH:g}", " ?"])
     axes.minorticks_off()
-    axes.set_title("It is rare events that take long, not small losses alone")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    key(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.privacy_audited.cases.case import Case, sampler
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, panels, styled
 from companion.instruments.sweep import stream, sweep
 from dprank.audit.betting import lower_bound
 from dprank.audit.floats import possible
@@ -115,8 +115,8 @@ def _whole_gaussian_loss(scale: float) -> float:
 @styled
 def draw_betrayals(frame: pd.DataFrame) -> Figure:
     """Share of releases that rule out a neighbouring count against the true count; bars are 95 % intervals."""
-    figure = Figure(figsize=(5.6, 3.4))
-    axes = figure.subplots()
+    message = "With floating-point noise a count of 0 betrays itself nearly always; with whole noise no count does"
+    figure, (axes,) = panels(message=message, height=3.2)
     counts = sorted(frame["count"].unique())
     rows = frame[frame.ruled_out == "either neighbour"]
     for number, ((law, scale), part) in enumerate(rows.groupby(["noise", "scale"])):
@@ -124,7 +124,6 @@ def draw_betrayals(frame: pd.DataFrame) -> Figure:
         look: dict[str, Any] = {"color": COLOURS[(1, 3, 0, 2)[number % 4]], "marker": "sDo^"[number % 4]}
         axes.errorbar(at, part["mean"], BAR * part.se, capsize=2, label=f"{law}, scale {scale:g}", **look)
     axes.set_xticks(range(len(counts)), [str(count) for count in counts])
-    axes.set(xlabel="true count", ylabel="share that rule out a neighbour", ylim=(-0.03, 1.03))
-    axes.set_title("A count of 0 betrays itself nearly always, a large one seldom")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    axes.set(xlabel="true count", ylabel="share of releases that\nrule out a neighbour", ylim=(-0.03, 1.03))
+    key(figure, *axes.get_legend_handles_labels())
     return figure

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, panels, styled
 from companion.instruments.sweep import stream
 from dprank.audit.betting import FIRST, LowerBound, Sampler, lower_bound
 from dprank.audit.clopper_pearson import held_out_bound
@@ -105,21 +105,20 @@ def two_counts(factor: float = 2.0, pair: tuple[int, int] = (3, 4)) -> pd.DataFr
 @styled
 def draw_bet(frame: pd.DataFrame) -> Figure:
     """Two histograms of a noisy count, one for each neighbour, and the outputs that are bet on."""
-    figure = Figure(figsize=(6.2, 3.2))
-    axes = figure.subplots()
-    columns = ("first", frame.first_count[0], COLOURS[0], -0.2), ("second", frame.second_count[0], COLOURS[1], 0.2)
-    for name, count, colour, shift in columns:
-        axes.bar(frame.output + shift, frame[name], 0.4, color=colour, label=f"the true count is {count}")
     start = frame.output[frame.bet].min()
-    axes.axvspan(start - 0.5, frame.output.max() + 0.6, color="black", alpha=0.07, lw=0, zorder=0)
     low, high = (frame.loc[frame.bet, name].sum() for name in ("first", "second"))
+    count = frame.second_count[0]
+    message = f"{start} or more is published {high / low:.1f} times as often if the count is {count}: a bet on it wins"
+    figure, (axes,) = panels(message=message, height=2.9)
+    columns = ("first", frame.first_count[0], COLOURS[0], -0.2), ("second", count, COLOURS[1], 0.2)
+    for name, true, colour, shift in columns:
+        axes.bar(frame.output + shift, frame[name], 0.4, color=colour, label=f"the true count is {true}")
+    axes.axvspan(start - 0.5, frame.output.max() + 0.6, color="black", alpha=0.07, lw=0, zorder=0)
     said = f"the bet: {start} or more\n{100 * low:.0f} % of releases\nagainst {100 * high:.0f} %"
     axes.text(frame.output.max() + 0.4, 0.95, said, ha="right", va="top", transform=axes.get_xaxis_transform())
     axes.set_xticks(frame.output)
-    count = frame.second_count[0]
-    axes.set_title(f"{start} or more comes out {high / low:.1f} times as often if the count is {count}")
     axes.set(xlabel="published number", ylabel="probability", xlim=(frame.output.min() - 0.6, frame.output.max() + 0.6))
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    key(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure
 
 
@@ -129,25 +128,26 @@ _MARKS = ("o", "s", "D", "^", "v", "P", "X")
 @styled
 def draw_wealth(frame: pd.DataFrame) -> Figure:
     """Wealth of the bets against a promise after every round: a line an audit, a colour a true over promised loss."""
-    figure = Figure(figsize=(6.2, 3.8))
-    axes = figure.subplots()
+    message = "The more a mechanism loses, the sooner whoever bets against its promise is rich"
+    figure, (axes,) = panels(message=message, height=3.5)
     top = frame.goal.max() * 100
     for (factor, lines), colour, mark in zip(frame.groupby("factor", sort=True), COLOURS, _MARKS, strict=False):
         for number, (_, line) in enumerate(lines.groupby("run")):
-            label = f"{factor:g}" if number == 0 else None
+            label = "_" if number else f"{factor:g} × the promise" if factor > 1 else "promise kept"
             axes.plot(line.samples, np.minimum(line.wealth, top), color=colour, marker=mark, ms=3, lw=1, label=label)
-    axes.axhline(frame.goal.max(), color="black", lw=0.8, ls=":")
+    goal = frame.goal.max()
+    axes.axhline(goal, color="black", lw=0.8, ls=":")
+    axes.annotate("refuted", (1, goal), (-2, 3), ("axes fraction", "data"), "offset points", ha="right", fontsize=9)
     axes.set(xscale="log", yscale="log", xlabel="releases", ylabel="wealth", ylim=(1e-3, top * 2))
-    axes.set_title("The larger the error, the sooner the doubter is rich")
-    figure.legend(*axes.get_legend_handles_labels(), title="true ε / promised ε", loc="outside lower center", ncols=6)
+    key(figure, *axes.get_legend_handles_labels(), columns=5)
     return figure
 
 
 @styled
 def draw_to_catch(frame: pd.DataFrame) -> Figure:
     """Releases until a broken promise is refuted, against the true loss over the promised: medians and quartiles."""
-    figure = Figure(figsize=(6.2, 3.8))
-    axes = figure.subplots()
+    message = "The closer a mechanism's loss is to its promise, the more releases prove that it is broken"
+    figure, (axes,) = panels(message=message, height=3.3)
     lines = zip(frame.groupby("method", sort=False), COLOURS, _MARKS, (0.985, 1.015), strict=False)
     for (method, line), colour, mark, shift in lines:
         seen = line[np.isfinite(line["median"])].sort_values("factor")
@@ -158,9 +158,8 @@ def draw_to_catch(frame: pd.DataFrame) -> Figure:
     axes.set_xlim((factors[0] - 1) / 1.2, (factors[-1] - 1) * 1.2)
     needed = frame[["median", "high"]].to_numpy()
     axes.set_ylim(500, 2 * needed[np.isfinite(needed)].max(initial=5000))
-    axes.set(xscale="log", yscale="log", xlabel="true ε / promised ε", ylabel="releases until refuted")
+    axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases until refuted")
     axes.set_xticks([factor - 1 for factor in factors], [f"{factor:g}" for factor in factors])
     axes.minorticks_off()
-    axes.set_title("The closer the loss to its promise, the longer the proof")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    key(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure

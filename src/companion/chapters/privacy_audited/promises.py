@@ -20,7 +20,7 @@ import dprank
 from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.style import CALIBRATION, COLOURS, key, panels, styled
 from companion.instruments.sweep import stream
 
 #: Probability that any of all the lower bounds is above the truth, at most.
@@ -158,10 +158,14 @@ _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
     """Loss, guarantee and lower bound over the claimed epsilon; in the shaded half more is lost than was claimed."""
     papers = frame.paper.unique()
-    figure = Figure(figsize=(5.6, 0.27 * (len(frame) + 2 * len(papers)) + 1.4))
+    printed = frame[frame.calibration == "as printed"]
+    more = int((printed.share > 1).sum())
+    message = f"{more} of {len(printed)} mechanisms lose more privacy than their papers say"
     heights = [(frame.paper == paper).sum() + 0.6 for paper in papers]
-    panels = figure.subplots(len(papers), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
-    for axes, paper in zip(panels, papers, strict=True):
+    shared: dict[str, Any] = {"columns": 1, "sharex": True, "gridspec_kw": {"height_ratios": heights}}
+    each = 0.27 * (len(frame) / len(papers) + 2) + 0.2
+    figure, made = panels(len(papers), message=message, height=each, **shared)
+    for axes, paper in zip(made, papers, strict=True):
         rows = frame[frame.paper == paper].reset_index(drop=True)
         for place, row in rows.iterrows():
             _draw_row(axes, place, row)
@@ -174,11 +178,9 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.minorticks_off()
-    panels[-1].set_xlabel("ε over the claimed ε")
-    printed = frame[frame.calibration == "as printed"]
-    more = int((printed.share > 1).sum())
-    figure.suptitle(f"{more} of {len(printed)} mechanisms lose more than their papers say", x=0.02, ha="left", size=11)
-    figure.legend(handles=_legend(), loc="outside lower center", ncols=2)
+    made[-1].set_xlabel("ε lost over the ε claimed")
+    handles = _legend()
+    key(figure, handles, [str(it.get_label()) for it in handles], columns=4)
     return figure
 
 

@@ -19,7 +19,7 @@ from companion.chapters.private_aggregation.borda_guarantee import NOISE, additi
 from companion.instruments import surveys as datasets
 from companion.instruments.aggregation import matrix_error, printed_rate
 from companion.instruments.allowance import Z
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, printed
@@ -267,6 +267,10 @@ def check_local_noise(frame: pd.DataFrame) -> list[Check]:
     ]
 
 
+_MESSAGES = {
+    "central": "Noise on the scores costs least, until opposing camps need the whole matrix",
+    "local": "From the same reports, the order of all pairs is as good as Borda's or far better",
+}
 _LOOK = {
     "noisy Borda scores": (COLOURS[2], "D"),
     "noisy matrix, exact order": (COLOURS[0], "o"),
@@ -278,25 +282,20 @@ _LOOK = {
 @styled
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Excess Kemeny score per pair against epsilon, a panel a data set, a line a mechanism."""
-    panels = list(frame.groupby("data", sort=False))
-    figure = Figure(figsize=(7.2, 1.0 + 2.3 * ((len(panels) + 2) // 3)))
-    grid = figure.subplots((len(panels) + 2) // 3, 3, sharex=True, squeeze=False).ravel()
-    for axes, (name, part) in zip(grid, panels, strict=False):
+    data = list(frame.groupby("data", sort=False))
+    message = _MESSAGES[frame.model.iloc[0]]
+    figure, made = panels(len(data), message=message, height=2.1, columns=3, on_phone=2, sharex=True)
+    for axes, (name, part) in zip(made, data, strict=True):
         for method, line in part.groupby("method", sort=False):
             colour, marker = _LOOK[str(method)]
-            bars = BAR * line["se"]
-            axes.errorbar(
-                line.epsilon, line["mean"], bars, label=method, color=colour, marker=marker, capsize=2, lw=1.2
-            )
+            look = {"label": method, "color": colour, "marker": marker, "capsize": 2, "lw": 1.2}
+            axes.errorbar(line.epsilon, line["mean"], BAR * line["se"], **look)
         axes.axhline(part["floor"].iloc[0], color="black", lw=0.8, ls=":", label="Borda without noise")
         axes.set(xscale="log", title=name)
         axes.set_ylim(bottom=0)
     values = sorted(set(frame.epsilon))
-    grid[0].set_xticks(values, [f"{value:g}" for value in values])
-    grid[0].minorticks_off()
-    for axes in grid[len(panels) :]:
-        axes.set_axis_off()
-    figure.supxlabel("ε", fontsize=10)
-    figure.supylabel("excess cost per pair", fontsize=10)
-    figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper left", ncols=2, fontsize=8.5)
+    made[0].set_xticks(values, [f"{value:g}" for value in values])
+    made[0].minorticks_off()
+    label_outer(made, "ε", "cost above the best\norder, per pair")
+    key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure

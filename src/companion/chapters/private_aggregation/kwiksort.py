@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from companion.instruments.aggregation import numbered
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, name_lines, panels, styled
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.aggregation.kemeny import kemeny
@@ -235,15 +235,16 @@ def check_kwiksort(items: Sequence[int], large: int) -> Iterator[Check]:
 @styled
 def draw_noise_ratio(frame: pd.DataFrame) -> Figure:
     """Noise of the second reduction over that of the first, against the number of items, as printed and as planned."""
-    figure = Figure(figsize=(5.6, 3.6))
-    axes = figure.subplots()
+    message = "As printed, asking fewer questions adds noise unless there are many items; planned well, it never does"
+    figure, (axes,) = panels(message=message, height=3.4)
     for (noise, part), colour in zip(frame.groupby("noise", sort=False), (COLOURS[0], COLOURS[2]), strict=True):
         for split, line in (("printed", "-"), ("planned", "--")):
             axes.plot(part["items"], part[split], line, color=colour, label=f"{noise}, {split}")
     axes.axhline(1, color="black", lw=1)
+    axes.annotate("as much as on all pairs", (0, 1), (4, 3), ("axes fraction", "data"), "offset points")
     ticks = [m for m in (3, 5, 10, 20, 40, 100, 200) if m <= frame["items"].max()]
-    axes.set(xscale="log", xlabel="items m", ylabel="noise on an answer, II / I", ylim=(0, 2.1))
+    axes.set(xscale="log", xlabel="items", ylabel="noise on an answer,\nover that of asking all pairs", ylim=(0, 2.1))
     axes.set_xticks(ticks, list(map(str, ticks)))
     axes.set_xticks([], minor=True)
-    axes.legend(fontsize=9, loc="lower left")
+    name_lines(axes, width=10)
     return figure

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from companion.chapters.private_aggregation.query_budget import error_bounds
 from companion.chapters.private_aggregation.reduction_two import ROUNDING
 from companion.instruments.aggregation import BAR, gain, rule_for, split_vote
 from companion.instruments.allowance import Z
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.aggregation.kwiksort import comparisons_law, queries
@@ -158,7 +159,7 @@ def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> Iter
         yield amended(what, high.gain, "<=", most, error=Z * high.se)
 
 
-_LOOK = {
+_LOOK: dict[str, dict[str, Any]] = {
     "I": {"color": COLOURS[0], "marker": "o", "label": "I: noise on all pairs"},
     "II": {"color": COLOURS[1], "marker": "s", "label": "II: private KwikSort"},
 }
@@ -167,25 +168,21 @@ _LOOK = {
 @styled
 def draw_worst_errors(frame: pd.DataFrame) -> Figure:
     """Largest error found over m^2.5, against the number of items m; a panel a delta, bars are 95 % intervals."""
-    figure = Figure(figsize=(5.6, 5.8))
-    panels = np.atleast_1d(figure.subplots(frame.delta.nunique(), 1, sharex=True))
+    message = "Asking fewer questions hardly makes a better order: only with Laplace noise and many items"
+    figure, made = panels(frame.delta.nunique(), message=message, height=3.0, sharex=True)
     ticks = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
-    for axes, (delta, rows) in zip(panels, frame.groupby("delta"), strict=True):
+    for axes, (delta, rows) in zip(made, frame.groupby("delta"), strict=True):
         for reduction, part in rows.groupby("reduction"):
             unit = part.n_items**2.5
             # side by side, so that no bar hides another
             at = part.n_items * (0.97 if reduction == "I" else 1.03)
             axes.errorbar(at, part["mean"] / unit, BAR * part.se / unit, capsize=2, **_LOOK[str(reduction)])
-        axes.set(
-            title=f"δ = $10^{{{math.log10(delta):.0f}}}$" if delta else "δ = 0",
-            ylabel="error × εn / m$^{2.5}$",
-            xscale="log",
-            yscale="log",
-        )
+        noise = f"Gaussian noise, δ = $10^{{{math.log10(delta):.0f}}}$" if delta else "Laplace noise, δ = 0"
+        axes.set(title=noise, xscale="log", yscale="log")
         low, high = axes.get_ylim()
         axes.set_yticks([t for t in ticks if low <= t <= high], [f"{t:g}" for t in ticks if low <= t <= high])
         axes.set_xticks(rows.n_items.unique(), [str(m) for m in rows.n_items.unique()])
         axes.minorticks_off()
-    panels[-1].set_xlabel("items m")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    label_outer(made, "items m", "error in units of $m^{2.5}$ / (ε voters)")
+    key(figure, *made[0].get_legend_handles_labels())
     return figure

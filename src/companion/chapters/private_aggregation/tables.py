@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from companion.chapters.private_aggregation.fitted_rates import rates_checks
 from companion.chapters.private_aggregation.table_rows import DELTA, LOG, ROWS, slope
 from companion.instruments.aggregation import BAR, gain, gaussian_constant
 from companion.instruments.allowance import Z
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.mallows import Mallows
@@ -154,36 +155,62 @@ def scaling(n_items: int, products: Iterable[float], points: int = 60) -> pd.Dat
 
 ROW_LOOKS = {
     "I, Laplace": (COLOURS[0], "o"),
-    "I, Gaussian": (COLOURS[5], "o"),
+    "I, Gaussian": (COLOURS[0], "o"),
     "II, Laplace": (COLOURS[1], "s"),
-    "II, Gaussian": (COLOURS[4], "s"),
+    "II, Gaussian": (COLOURS[1], "s"),
     "exponential": (COLOURS[3], "^"),
     "scores, Laplace": (COLOURS[2], "D"),
-    "scores, Gaussian": (COLOURS[6], "D"),
+    "scores, Gaussian": (COLOURS[2], "D"),
     "local I": (COLOURS[0], "o"),
     "local II": (COLOURS[1], "s"),
     "local II, ours": (COLOURS[4], "s"),
     "local scores": (COLOURS[2], "D"),
 }
+_TICKS = (0.2, 0.5, 1, 2, 5, 10, 20, 50)
+#: Rows of a panel and their names: what errs on the same scale.
+_PANELS = {
+    "Table 1, Laplace noise": {
+        "I, Laplace": "all pairs",
+        "II, Laplace": "fewer questions",
+        "exponential": "exponential mechanism",
+        "scores, Laplace": "scores",
+    },
+    "Table 1, Gaussian noise": {
+        "I, Gaussian": "all pairs",
+        "II, Gaussian": "fewer questions",
+        "scores, Gaussian": "scores",
+    },
+    "Table 2, nobody is trusted": {
+        "local I": "one pair each",
+        "local II": "fewer questions",
+        "local II, ours": "the same, ours",
+        "local scores": "scores",
+    },
+}
 
 
 @styled
 def draw_errors(frame: pd.DataFrame) -> Figure:
-    """Measured errors over m^2.5 against the number of items, a panel a table; thin lines rise as the printed ones."""
-    figure = Figure(figsize=(7.2, 4.4))
-    for axes, (table, rows) in zip(figure.subplots(1, 2), frame.groupby("table"), strict=True):
-        for row, part in rows.groupby("row", sort=False):
-            colour, marker = ROW_LOOKS[str(row)]
+    """Measured errors over m^2.5 against the number of items; thin lines rise as the printed ones."""
+    message = "With noise on all pairs the error grows more slowly than printed; with fewer questions it does not"
+    figure, made = panels(len(_PANELS), message=message, height=3.3)
+    ticks = sorted(frame["items"].unique())
+    for axes, (title, rows) in zip(made, _PANELS.items(), strict=True):
+        for row, name in rows.items():
+            part, (colour, marker) = frame[frame["row"] == row], ROW_LOOKS[row]
             unit = part["items"] ** 2.5
-            look = {"color": colour, "marker": marker, "ls": "none", "capsize": 2, "label": row}
+            look: dict[str, Any] = {"color": colour, "marker": marker, "ls": "none", "capsize": 2, "label": name}
             axes.errorbar(part["items"], part["error"] / unit, BAR * part["se"] / unit, **look)
             guide = part["printed"] * part["error"].iloc[0] / part["printed"].iloc[0]
             axes.plot(part["items"], guide / unit, color=colour, lw=0.8)
-        unit_text = "K × εn / m$^{2.5}$" if table == 1 else "K × ε√n / m$^{2.5}$"
-        axes.set(title=f"Table {table}", xlabel="items m", ylabel=unit_text, xscale="log", yscale="log")
-        ticks = sorted(frame["items"].unique())
+        axes.set(title=title, xscale="log", yscale="log")
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.set_xticks([], minor=True)
-    handles = [drawn for axes in figure.axes for drawn in axes.get_legend_handles_labels()[0]]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize=8.5)
+        low, high = axes.get_ylim()
+        shown = [it for it in _TICKS if low <= it <= high]
+        axes.set_yticks(shown, [f"{it:g}" for it in shown])
+        axes.set_yticks([], minor=True)
+    label_outer(made, "items m", "largest error, in units of $m^{2.5}$")
+    named = {name: it for axes in made for it, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    key(figure, named.values(), named.keys(), columns=3)
     return figure

@@ -19,7 +19,7 @@ from companion.chapters.private_aggregation import borda as scores
 from companion.chapters.private_aggregation.fitted_rates import Votes
 from companion.chapters.private_aggregation.table_rows import DELTA, one_pair_margins
 from companion.instruments.aggregation import EXACT_ITEMS, best_order, rule_for
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, label_outer, on_phone, panels, styled
 from companion.instruments.sweep import sweep
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
@@ -240,14 +240,14 @@ DARKEST = 0.3
 @styled
 def draw_winners(frame: pd.DataFrame) -> Figure:
     """The least excess in every cell, in per cent of all pairs; a mechanism is named where it alone is the best."""
-    data, models = list(frame["data"].unique()), list(frame["model"].unique())
-    figure = Figure(figsize=(7.2, 3.1 * len(data)))
-    panels = figure.subplots(len(data), len(models), squeeze=False, sharex=True, sharey=True)
+    cells = list(frame.groupby(["data", "model"], sort=False))
     voters = sorted(frame["voters"].unique())
     lines = sorted({(row.n_items, -row.epsilon) for row in frame.itertuples()}, reverse=True)
-    for (i, kind), (j, model) in ((a, b) for a in enumerate(data) for b in enumerate(models)):
-        axes = panels[i, j]
-        for cell in frame[(frame["data"] == kind) & (frame["model"] == model)].to_dict("records"):
+    message = "How many vote matters more than the method: with a million, nearly all methods lose nothing"
+    shared = {"sharex": True, "sharey": True}
+    figure, made = panels(len(cells), message=message, height=2.7, columns=3, on_phone=2, **shared)
+    for axes, ((kind, model), part) in zip(made, cells, strict=True):
+        for cell in part.to_dict("records"):
             x, y = voters.index(cell["voters"]), lines.index((cell["n_items"], -cell["epsilon"]))
             shade = 0.65 * min(cell["mean"] / DARKEST, 1)
             axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=shade, lw=0))
@@ -255,15 +255,13 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
             if colour:
                 axes.add_patch(Rectangle((x + 0.05, y + 0.06), 0.9, 0.88, fill=False, edgecolor=colour, lw=1.6))
             word = "coin" if name == "coin toss" else name if colour else ""
-            axes.annotate(
-                f"{word}\n{100 * cell['mean']:.1f}".strip(), (x + 0.5, y + 0.5), ha="center", va="center", fontsize=7
-            )
-        axes.set(xlim=(0, len(voters)), ylim=(0, len(lines)), title=f"{kind}, {model}")
-        axes.set_xticks(
-            [x + 0.5 for x in range(len(voters))], [f"{n / 1e6:g} M" if n >= 1e6 else f"{n:,}" for n in voters]
-        )
-        axes.set_yticks([y + 0.5 for y in range(len(lines))], [f"{m}, {-e:g}" for m, e in lines])
+            said = f"{word}\n{100 * cell['mean']:.1f}".strip()
+            axes.annotate(said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=7.5)
+        axes.set(xlim=(0, len(voters)), ylim=(0, len(lines)))
+        axes.set_title(f"{kind},\n{model}" if on_phone() else f"{kind}, {model}", fontsize=9)
+        names = [f"{n / 1e6:g} M" if n >= 1e6 else f"{n:,}" for n in voters]
+        axes.set_xticks([x + 0.5 for x in range(len(voters))], names, fontsize=8.5)
+        axes.set_yticks([y + 0.5 for y in range(len(lines))], [f"{m}, {-e:g}" for m, e in lines], fontsize=8.5)
         axes.grid(visible=False)
-    figure.supxlabel("voters", fontsize=10)
-    figure.supylabel("items, ε", fontsize=10)
+    label_outer(made, "voters", "items, ε")
     return figure
