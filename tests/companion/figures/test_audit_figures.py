@@ -35,7 +35,7 @@ def marks(axes):
 def test_losses_beyond_the_axis_point_outwards(losses):
     figure = promises.draw_claimed_and_true(losses)
     first, second = figure.axes
-    assert figure.get_suptitle() == "1 of 2 mechanisms lose more than their papers say"
+    assert figure.get_suptitle() == "1 of 2 mechanisms lose more privacy than their papers say"
     assert {(">", promises.HIGH), ("o", 1.0), ("|", 1.0), (5, 1.2), (5, 0.8)} <= marks(first)
     assert {("<", promises.LOW), (5, promises.LOW), (5, 0.5)} <= marks(second)
     assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", ""]
