@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -11,7 +12,7 @@ from matplotlib.ticker import NullLocator
 
 from companion.chapters.better_than_printed import agreement, comparisons, consensus, selection, unpaid
 from companion.chapters.better_than_printed.gain import Gain
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, on_phone, panels, styled
 from companion.ledger.card import PAPERS, Html, anchor
 from companion.ledger.files import find_root, load_ledger
 
@@ -119,9 +120,11 @@ def draw_factors(table: pd.DataFrame) -> Figure:
     """A dot a gain on a log axis, hollow with a bar where it was measured; papers in blocks."""
     papers = list(dict.fromkeys(table["paper"]))
     heights = [(table["paper"] == paper).sum() + 0.7 for paper in papers]
-    figure = Figure(figsize=(6.4, 0.24 * sum(heights) + 1.3))
-    panels = figure.subplots(len(papers), 1, sharex=True, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
-    for axes, paper, colour in zip(panels, papers, COLOURS, strict=False):
+    message = f"{int((table['factor'] >= 2).sum())} of {len(table)} replacements are at least twice as good as printed"
+    each = (0.36 if on_phone() else 0.24) * sum(heights) / len(papers) + 0.3
+    shape: dict[str, Any] = {"columns": 1, "sharex": True, "height_ratios": heights}
+    figure, made = panels(len(papers), message=message, height=each, **shape)
+    for axes, paper, colour in zip(made, papers, COLOURS, strict=False):
         rows = table[table["paper"] == paper].reset_index(drop=True)
         for place, row in rows.iterrows():
             axes.plot([1, row["factor"]], [place, place], color=colour, lw=1, alpha=0.5)
@@ -129,23 +132,20 @@ def draw_factors(table: pd.DataFrame) -> Figure:
             face = colour if row["exact"] else "none"
             axes.plot(row["factor"], place, "o", color=colour, markerfacecolor=face, markersize=6)
             number = f"{row['factor']:,.0f}" if row["factor"] >= 100 else f"{row['factor']:.2g}"
-            axes.annotate(
-                f"{number} × {row['measure']}",
-                (row["high"], place),
-                xytext=(7, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8,
-                color=colour,
-            )
-        axes.set_yticks(range(len(rows)), rows["name"], fontsize=8)
-        axes.set(ylim=(len(rows) - 0.5, -0.7), xscale="log", xlim=(0.93, 40_000), title=PAPERS[paper])
+            gain = f"{number} × {row['measure']}"
+            look: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "color": colour}
+            if on_phone():
+                axes.annotate(f"{row['name']}: {gain}", (1, place), (2, 6), **look)
+            else:
+                axes.annotate(gain, (row["high"], place), (7, 0), va="center", **look)
+        axes.set_yticks(range(len(rows)), [""] * len(rows) if on_phone() else rows["name"], fontsize=8)
+        axes.set(ylim=(len(rows) - 0.5, -0.9), xscale="log", title=PAPERS[paper])
+        axes.set_xlim(0.93, 4_000 if on_phone() else 40_000)
         axes.axvline(1, color="0.4", lw=1)
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xticks(_TICKS, [f"{tick:,}" for tick in _TICKS])
-    panels[-1].set_xlabel("how many times better, at equal privacy")
-    title = f"{int((table['factor'] >= 2).sum())} of {len(table)} replacements are at least twice as good"
-    figure.suptitle(title, x=0.02, ha="left", size=11)
+        ticks = _TICKS[::2] if on_phone() else _TICKS
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    made[-1].set_xlabel("how many times better, at equal privacy")
     return figure

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, name_lines, panels, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
 from dprank.aggregation.private_borda import PrivateBorda
@@ -163,59 +163,49 @@ def _causes(there: bool, items: tuple[str, ...]) -> Tallies:
 @styled
 def draw_averaged(frame: pd.DataFrame) -> Figure:
     """Share of right guesses against the number of releases, and the most that the sum of their epsilons allows."""
-    figure = Figure(figsize=(6.0, 3.5))
-    axes = figure.subplots()
-    axes.plot(frame.releases, 100 * frame["at most"], "--", color=COLOURS[1], lw=1.2)
-    axes.errorbar(frame.releases, 100 * frame.guessed, 100 * BAR * frame.se, fmt="o-", color=COLOURS[0], ms=4)
+    figure, (axes,) = panels(message="Each release says next to nothing; the mean of many says it all", height=3.1)
+    axes.plot(frame.releases, 100 * frame["at most"], "--", color=COLOURS[1], lw=1.2, label="no attacker does better")
+    look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "ms": 4, "label": "takes the mean"}
+    axes.errorbar(frame.releases, 100 * frame.guessed, 100 * BAR * frame.se, **look)
     first = frame.epsilon.iloc[0] / frame.releases.iloc[0]
     axes.axvspan(1 / first, frame.releases.iloc[-1] * 1.5, color="0.9", lw=0)
     axes.text(1 / first * 1.3, 50, "a budget of 1 refuses these", fontsize=9, color="0.35", va="bottom")
-    axes.annotate("no attacker is better", (1 / first, 73), (6, 2), textcoords="offset points", fontsize=9)
-    axes.text(frame.releases.iloc[-4], 100 * frame.guessed.iloc[-4] - 2, " averages", fontsize=9, va="top")
     axes.set(xscale="log", xlim=(0.8, frame.releases.iloc[-1] * 1.5), ylim=(49, 101.5))
-    axes.set(xlabel=f"releases at ε = {first:g} each", ylabel="percent guessed right")
-    axes.set_title("Each release says next to nothing; their mean says it all", fontsize=11)
+    axes.set(xlabel=f"releases at ε = {first:g} each", ylabel="guesses that are right, %")
+    key(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure
 
 
 @styled
 def draw_labelled(frame: pd.DataFrame) -> Figure:
     """Share of right guesses about a rare item against epsilon, by where the labels come from."""
-    figure = Figure(figsize=(6.0, 3.5))
-    axes = figure.subplots()
-    looks = {"labels from the data": (COLOURS[1], "o-", 0), "labels declared": (COLOURS[0], "s-", -1)}
-    for tool, part in frame.groupby("tool", sort=False):
-        colour, mark, at = looks[str(tool)]
-        axes.errorbar(part.epsilon, 100 * part.guessed, 100 * BAR * part.se, fmt=mark, color=colour, ms=4)
-        place, side = (part.epsilon.iloc[at], 100 * part.guessed.iloc[at]), "right" if at else "left"
-        axes.annotate(str(tool), place, (0, 9), textcoords="offset points", ha=side, color=colour, fontsize=9)
+    message = "A list of items taken from the data betrays who alone has one, and more noise helps the attacker"
+    figure, (axes,) = panels(message=message, height=3.1)
     bound = frame[["epsilon", "at most"]].drop_duplicates()
-    axes.plot(bound.epsilon, 100 * bound["at most"], "--", color="0.4", lw=1.2)
-    end = (bound.epsilon.iloc[-1], 100 * bound["at most"].iloc[-1])
-    axes.annotate("promised: no more", end, (-6, 4), textcoords="offset points", ha="right", color="0.4", fontsize=9)
-    axes.set(xscale="log", ylim=(47, 101.5), xlabel="ε of the release", ylabel="percent guessed right")
-    axes.set_title("A label from the data betrays who alone has it; more noise helps the attacker", fontsize=11)
+    axes.plot(bound.epsilon, 100 * bound["at most"], "--", color="0.4", lw=1.2, label="promised: no more")
+    looks = {"labels from the data": (COLOURS[1], "o-"), "labels declared": (COLOURS[0], "s-")}
+    for tool, part in frame.groupby("tool", sort=False):
+        colour, mark = looks[str(tool)]
+        look: dict[str, Any] = {"fmt": mark, "color": colour, "ms": 4, "label": str(tool)}
+        axes.errorbar(part.epsilon, 100 * part.guessed, 100 * BAR * part.se, **look)
+    axes.set(xscale="log", ylim=(47, 101.5), xlabel="ε of the release", ylabel="guesses that are right, %")
+    name_lines(axes, width=10)
     return figure
 
 
 @styled
 def draw_doubled(frame: pd.DataFrame) -> Figure:
     """Share of right guesses of the best attacker against the ways in which a name is written."""
-    figure = Figure(figsize=(6.0, 3.5))
-    axes = figure.subplots()
-    aside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
+    message = "Whoever counts names instead of people gives one person many ballots, and breaks the promise"
+    figure, (axes,) = panels(message=message, height=3.1)
     for (tool, part), colour, mark in zip(frame.groupby("tool", sort=False), COLOURS[1::-1], "os", strict=True):
-        axes.plot(part.ways, 100 * part.guessed, f"{mark}-", color=colour, ms=4)
-        place = (part.ways.iloc[-2], 100 * part.guessed.iloc[-2])
-        axes.annotate(str(tool), place, (8, -14), color=colour, **aside)
-    axes.axhline(100 * frame["at most"].iloc[0], ls="--", color="0.4", lw=1.2)
-    place = (1, 100 * frame["at most"].iloc[0])
-    axes.annotate("promised: no more", place, (0, 4), textcoords="offset points", color="0.4", fontsize=9)
+        axes.plot(part.ways, 100 * part.guessed, f"{mark}-", color=colour, ms=4, label=str(tool))
+    axes.axhline(100 * frame["at most"].iloc[0], ls="--", color="0.4", lw=1.2, label="promised: no more")
     axes.set_xscale("log", base=2)
     ways = sorted(frame.ways.unique())
     axes.set_xticks(ways, [str(count) for count in ways])
-    axes.set(ylim=(49, 101.5), xlabel="ways in which one name is written", ylabel="percent guessed right")
-    axes.set_title("Whoever counts names, not people, gives one person many ballots", fontsize=11)
+    axes.set(ylim=(49, 101.5), xlabel="ways in which one name is written", ylabel="guesses that are right, %")
+    name_lines(axes, width=10)
     return figure
 
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, on_phone, panels, styled
 from companion.ledger.claim import Check, argument, claim, content, printed
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.local_borda import LocalBorda
@@ -81,8 +81,8 @@ def plane() -> pd.DataFrame:
 @styled
 def draw_plane(table: pd.DataFrame) -> Figure:
     """The hexagon of full rankings, with all other ballots in it."""
-    figure = Figure(figsize=(6.4, 5.6))
-    axes = figure.subplots()
+    message = "No tie and no gap leads out of the hexagon of full rankings"
+    figure, (axes,) = panels(message=message, height=3.3 if on_phone() else 4.6)
     full = table[table.kind == 0]
     round_ = full.iloc[np.argsort(np.arctan2(full.y, full.x))]
     axes.fill(round_.x, round_.y, color=COLOURS[0], alpha=0.08)
@@ -104,9 +104,8 @@ def draw_plane(table: pd.DataFrame) -> Figure:
             )
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.margins(0.2)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
-    axes.set_title("No tie and no gap leads out of\nthe hexagon of full rankings")
+    axes.margins(0.3 if on_phone() else 0.2, 0.12)
+    key(figure, *axes.get_legend_handles_labels())
     return figure
 
 

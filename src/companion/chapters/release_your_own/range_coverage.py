@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import dprank
 from companion.instruments import surveys
-from companion.instruments.style import styled
+from companion.instruments.style import COLOURS, key, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, argument, claim, content, printed
 from dprank.privacy.pair_ranges import Sampling, score_places
@@ -199,27 +199,23 @@ def short(frame: pd.DataFrame) -> int:
 @styled
 def draw_coverage(frame: pd.DataFrame) -> Figure:
     """How often all ranges hold, less how often they should, a point a setting."""
-    figure = Figure(figsize=(4.6, 5.4))
-    axes = figure.subplots()
-    kinds = [("", "C0", "o"), ("persons", "C1", "s"), ("answers", "C2", "^")]
-    row = 0
+    figure, (axes,) = panels(message="Ranges of places are right at least as often as they say", height=4.8)
+    kinds = [("", COLOURS[0], "o"), ("persons", COLOURS[1], "s"), ("answers", COLOURS[2], "^")]
     labels: list[str] = []
     for mechanism, part in frame.groupby("mechanism", sort=False):
-        for sampling, color, marker in kinds:
+        for sampling, colour, marker in kinds:
             mine = part[part.sampling == sampling]
             if mine.empty:
                 continue
             shift = np.linspace(-0.25, 0.25, len(mine)) if len(mine) > 1 else np.zeros(1)
             error = np.sqrt(mine.level * (1 - mine.level) / mine.repetitions)
-            axes.errorbar(mine.right - mine.level, row + shift, xerr=2 * error, fmt=marker, color=color, elinewidth=1)
-            labels.append(str(mechanism) if not sampling else f"{mechanism}, {sampling} drawn")
-            row += 1
+            at = len(labels) + shift
+            axes.errorbar(mine.right - mine.level, at, xerr=2 * error, fmt=marker, color=colour, elinewidth=1)
+            labels.append(str(mechanism) if not sampling else f"{mechanism},\n{sampling} drawn")
     axes.axvline(0, color="0.3", linewidth=1)
-    axes.set_yticks(range(row), labels)
+    axes.set_yticks(range(len(labels)), labels, fontsize=8.5)
     axes.invert_yaxis()
-    axes.set(
-        title="Ranges are right at least as often\nas they say", xlabel="share of releases all right, less the level"
-    )
+    axes.set_xlabel("share of releases with all ranges right,\nless the share that is promised")
     return figure
 
 
@@ -242,23 +238,19 @@ def example(epsilon: float = 1.0) -> pd.DataFrame:
 @styled
 def draw_example(frame: pd.DataFrame) -> Figure:
     """A point for the place, a thick bar for the noise, a thin one with sampling."""
-    figure = Figure(figsize=(4.4, 3.4))
-    axes = figure.subplots()
-    rows = np.arange(len(frame))
-    axes.hlines(
-        rows, frame["lowest with sampling"] - 0.12, frame["highest with sampling"] + 0.12, color="C1", linewidth=2
-    )
-    axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color="C0", linewidth=8)
-    axes.plot(frame.place, rows, "o", color="white", markeredgecolor="black", markersize=6)
-    axes.set_yticks(rows, frame.item)
-    axes.set_xticks(range(1, len(frame) + 1))
-    axes.invert_yaxis()
     first = frame.iloc[0]
     sure = "is first, whatever the noise did;" if first.highest == 1 else "leads, but the noise leaves others a chance;"
     others = "so it is" if first["highest with sampling"] == 1 else "others might be"
-    axes.set(title=f"{first['item']} {sure}\namong all students {others}", xlabel="place, 1 is best")
-    axes.text(0.99, 0.98, "noise", color="C0", ha="right", va="top", transform=axes.transAxes, fontweight="bold")
-    axes.text(0.99, 0.90, "noise and drawing", color="C1", ha="right", va="top", transform=axes.transAxes)
+    figure, (axes,) = panels(message=f"{first['item']} {sure} among all students {others}", height=3.0)
+    rows, low, high = np.arange(len(frame)), frame["lowest with sampling"], frame["highest with sampling"]
+    drawn = axes.hlines(rows, low - 0.12, high + 0.12, color=COLOURS[1], linewidth=2)
+    noise = axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color=COLOURS[0], linewidth=8)
+    (place,) = axes.plot(frame.place, rows, "o", color="white", markeredgecolor="black", markersize=6)
+    axes.set_yticks(rows, frame.item)
+    axes.set_xticks(range(1, len(frame) + 1))
+    axes.invert_yaxis()
+    axes.set_xlabel("place, 1 is best")
+    key(figure, [place, noise, drawn], ["released", "noise", "noise, and who took part"], columns=3)
     return figure
 
 
@@ -325,9 +317,9 @@ def widths(releases: int, items: int = 10, level: float = 0.95, noises: int = 40
             lowest, highest = place_intervals(scores, law, level)
             found["here"].append(float((highest - lowest + 1).mean()))
             found["stepwise"].append(_stepped(scores, known, level))
-            for key, apart in distances.items():
+            for rule, apart in distances.items():
                 told = scores[:, None] - scores > apart
-                found[key].append(items - 2 * told.sum() / items)
+                found[rule].append(items - 2 * told.sum() / items)
         means = {key: float(np.mean(values)) for key, values in found.items()}
         rows.append(
             {"noise": name, "spread": spread}

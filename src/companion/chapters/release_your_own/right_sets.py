@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import dprank
-from companion.instruments.style import styled
+from companion.instruments.style import name_lines, panels, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, content, printed
 from dprank.topk.chance import rounds_chance, set_chance
@@ -83,16 +83,12 @@ def gaps(ks: Iterable[int], items: int = 1000, epsilon: float = 1.0) -> pd.DataF
 @styled
 def draw_gaps(frame: pd.DataFrame) -> Figure:
     """Gap against k, a line a mechanism."""
-    figure = Figure(figsize=(4.4, 3.2))
-    axes = figure.subplots()
-    groups = frame.groupby("mechanism", sort=False)
-    for (name, part), marker, (across, up) in zip(groups, "os^", [(0, 6), (-16, 6), (8, -22)], strict=True):
-        (line,) = axes.plot(part.k, part.gap, marker=marker)
-        last = part.iloc[-1] if across == 0 else part.iloc[-2]
-        look = {"ha": "right" if across <= 0 else "left", "fontsize": 8, "color": line.get_color()}
-        axes.annotate(str(name), (last.k, last.gap), xytext=(across, up), textcoords="offset points", **look)
-    axes.set(xscale="log", yscale="log", xlabel="k of 1,000 items", ylabel="gap in persons, for 95 %")
-    axes.set(title="With few items a person, one pass of\nLaplace noise needs hardly more for a longer list")
+    message = "Where a person has few items, one pass of Laplace noise needs hardly a wider gap for a longer list"
+    figure, (axes,) = panels(message=message, height=3.2)
+    for (name, part), marker in zip(frame.groupby("mechanism", sort=False), "os^", strict=True):
+        axes.plot(part.k, part.gap, marker=marker, label=str(name))
+    axes.set(xscale="log", yscale="log", xlabel="k of 1,000 items", ylabel="gap that is enough, in persons")
+    name_lines(axes, width=12)
     return figure
 
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.chapters.release_your_own.terminal import Session, folder
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, panels, styled
 from companion.instruments.sweep import stream
 from dprank.data.comparisons import Comparisons, read_comparisons
 from dprank.data.counting import win_counts
@@ -212,44 +212,32 @@ def minister() -> HTML:
 @styled
 def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     """Expected wrong pairs against the number of answers of a person that count: noise alone, and other people."""
-    figure = Figure(figsize=(6.4, 3.4))
-    axes = figure.subplots()
-    axes.errorbar(frame.answers, frame.others, BAR * frame.se, fmt="o-", color=COLOURS[0])
-    axes.plot(frame.answers, frame.noise, "s--", color=COLOURS[1], ms=3.5, lw=1.2)
-    worst, first = frame.loc[frame.others.idxmax()], frame.iloc[0]
-    aside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
-    axes.annotate("noise, and other people asked", (worst.answers, frame.noise.max()), (0, 8), ha="center",
-                  color=COLOURS[0], **aside)  # fmt: skip
-    axes.annotate("noise, these people", (first.answers, first.noise), (9, -5), color=COLOURS[1], **aside)
-    axes.set(ylim=(0, 1.25 * frame.others.max()), xlabel="answers of a person that count")
+    figure, (axes,) = panels(message="Counting only half of each person's answers makes the worst order", height=3.1)
+    look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "label": "noise, and other people asked"}
+    axes.errorbar(frame.answers, frame.others, BAR * frame.se, **look)
+    axes.plot(frame.answers, frame.noise, "s--", color=COLOURS[1], ms=3.5, lw=1.2, label="noise, these people")
+    axes.set(ylim=(0, 1.15 * frame.others.max()), xlabel="answers of a person that count")
     axes.set_ylabel("pairs in the wrong order, of 15")
     axes.set_xticks([1, 3, 5, 8, 11, 15])
-    axes.set_title("Half of the answers is the worst bound; nobody guesses that", fontsize=11)
+    key(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure
 
 
 @styled
 def draw_places(frame: pd.DataFrame) -> Figure:
     """Places that the noise leaves open, a row an item: a bar for them, the release as a point."""
-    figure = Figure(figsize=(6.4, 3.2))
-    axes = figure.subplots()
+    fixed = list(frame.item[frame.lowest == frame.highest])
+    keep = "keeps" if len(fixed) == 1 else "keep"
+    kept = f"only {_listed(fixed)} {keep} one place" if fixed else "no place is certain"
+    figure, (axes,) = panels(message=f"After the noise {kept}", height=2.8)
     rows = np.arange(len(frame))
-    axes.hlines(rows, frame["lowest drawn"] - 0.12, frame["highest drawn"] + 0.12, color=COLOURS[5], lw=2.5)
-    axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color=COLOURS[0], lw=9, alpha=0.6)
-    axes.plot(frame["rank"], rows, "o", color=COLOURS[6], ms=5)
-    last = len(frame) - 1
-    aside: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "va": "center", "ha": "right"}
-    axes.annotate("noise", (frame.lowest[last] - 0.12, last), (-4, 9), color=COLOURS[0], **aside)
-    axes.annotate(
-        "noise, and who took part", (frame["lowest drawn"][last] - 0.12, last), (-6, 0), color="0.35", **aside
-    )
+    low, high = frame["lowest drawn"] - 0.12, frame["highest drawn"] + 0.12
+    drawn = axes.hlines(rows, low, high, color=COLOURS[5], lw=2.5)
+    noise = axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color=COLOURS[0], lw=9, alpha=0.6)
+    (place,) = axes.plot(frame["rank"], rows, "o", color=COLOURS[6], ms=5)
     axes.set_yticks(rows, frame.item)
     axes.set_xticks(range(1, len(frame) + 1))
     axes.set(xlim=(0.6, len(frame) + 0.4), ylim=(len(frame) - 0.5, -0.5), xlabel="place, 1 is to be improved first")
     axes.tick_params(axis="y", length=0)
-    fixed = list(frame.item[frame.lowest == frame.highest])
-    kept = (
-        f"only {_listed(fixed)} {'keeps' if len(fixed) == 1 else 'keep'} one place" if fixed else "no place is certain"
-    )
-    axes.set_title(f"After the noise {kept}", fontsize=11)
+    key(figure, [place, noise, drawn], ["released", "noise", "noise, and who took part"], columns=3)
     return figure

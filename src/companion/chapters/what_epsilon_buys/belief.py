@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logsumexp
 
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, panels, styled
 from companion.instruments.sweep import stream
 from dprank import PrivateBorda
 from dprank.privacy.divergence import PairLaw, pair_of, whole_noise
@@ -211,8 +211,8 @@ def numbers(others: NDArray[np.int64], epsilon: float) -> dict[str, str]:
 @styled
 def draw_most(frame: pd.DataFrame) -> Figure:
     """Belief after against belief before, a line an epsilon with its name on it."""
-    figure = Figure(figsize=(5.0, 4.2))
-    axes = figure.subplots()
+    message = f"At ε = 1 a belief of 50 % in what one person said becomes {100 * gain(1.0):.0f} % at most"
+    figure, (axes,) = panels(message=message, height=3.6)
     axes.plot([0, 100], [0, 100], color="0.5", lw=1, ls="--")
     epsilons = sorted(frame["epsilon"].unique())
     for colour, epsilon in zip(COLOURS, epsilons, strict=False):
@@ -230,7 +230,6 @@ def draw_most(frame: pd.DataFrame) -> Figure:
         }
         axes.annotate(f"ε = {epsilon:g}", (x[middle], y[middle] + 1.5), ha="center", va="bottom", **look)
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the release, %", ylabel="belief after it, at most, %")
-    axes.set_title(f"At ε = 1 a belief of 50% becomes {gain(1.0):.0%} at most")
     axes.set_aspect("equal")
     return figure
 
@@ -239,9 +238,9 @@ def draw_most(frame: pd.DataFrame) -> Figure:
 def draw_twenty(frame: pd.DataFrame) -> Figure:
     """A dot a release on a line of beliefs; a bar where the promise ends."""
     epsilons: Sequence[float] = sorted(frame["epsilon"].unique())
-    figure = Figure(figsize=(5.2, 1.35 * len(epsilons) + 0.9))
-    panels = figure.subplots(len(epsilons), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, epsilon in zip(panels, epsilons, strict=True):
+    message = "Most releases teach less about one person than the promise allows"
+    figure, made = panels(len(epsilons), message=message, height=1.35, columns=1, sharex=True)
+    for axes, epsilon in zip(made, epsilons, strict=True):
         rows = frame[frame["epsilon"] == epsilon]
         bound = 100 * rows["at most"].iloc[0]
         for end in (bound, 100 - bound):
@@ -251,13 +250,12 @@ def draw_twenty(frame: pd.DataFrame) -> Figure:
             x = 100 * rows.loc[rows["published"] == published, "belief"].to_numpy()
             place, high = _stacked(x)
             axes.plot(place, base + high, ".", color=colour, markersize=5)
-            if axes is panels[0]:
-                axes.annotate(published, (0.4, base + 0.4), fontsize=8, color=colour)
+            if axes is made[0]:
+                axes.annotate(published, (0.4, base + 0.4), fontsize=8.5, color=colour)
         axes.set(xlim=(0, 100), ylim=(-1, 13), yticks=[], title=f"ε = {epsilon:g}: at most {bound:.0f} %")
         axes.grid(visible=False)
         axes.spines["left"].set_visible(False)
-    panels[-1].set_xlabel("belief after a release, %, from 50 %")
-    figure.suptitle("Most releases teach less than the promise allows", x=0.02, ha="left", size=10)
+    made[-1].set_xlabel("belief after a release, %, from 50 %")
     return figure
 
 

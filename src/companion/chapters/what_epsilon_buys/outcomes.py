@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from companion.chapters.what_epsilon_buys.belief import RELEASES, names, order_law
 from companion.chapters.which_method.populations import ranking_people
-from companion.instruments.style import styled
+from companion.instruments.style import panels, styled
 from companion.instruments.sweep import stream
 from dprank import PrivateBorda, Rankings
 from dprank.data.kendall import kendall_distance
@@ -88,22 +88,21 @@ def draw_releases(frame: pd.DataFrame) -> Figure:
     """A column a release, a tile an item, best on top; without noise the shades would run from dark to dark."""
     epsilons: Sequence[float] = sorted(frame["epsilon"].unique())
     items, number = frame["place"].max(), frame["release"].max()
-    figure = Figure(figsize=(5.4, (0.17 * items + 0.42) * len(epsilons) + 0.6))
-    panels = figure.subplots(len(epsilons), 1, sharex=True, squeeze=False)[:, 0]
+    message = "The same ballots, ranked again and again: at small ε every release has another order"
+    figure, made = panels(len(epsilons), message=message, height=0.2 * items + 0.45, columns=1, sharex=True)
     letters = names(items)
-    for axes, epsilon in zip(panels, epsilons, strict=True):
+    for axes, epsilon in zip(made, epsilons, strict=True):
         rows = frame[frame["epsilon"] == epsilon]
         columns = [(0, place, place) for place in range(1, items + 1)]
         columns += [(row.release + 0.6, row.place, row.item) for row in rows.itertuples()]
         for x, place, item in columns:
             axes.add_patch(Rectangle((x, place - 1), 1, 1, facecolor=SHADES[item - 1], edgecolor="0.5", lw=0.3))
             light = "black" if 3 <= item <= 6 else "white"
-            axes.annotate(letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=6, color=light)
+            axes.annotate(letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=7, color=light)
         axes.set(xlim=(0, number + 1.6), ylim=(items, 0), yticks=[], xticks=[], title=f"ε = {epsilon:g}")
         axes.grid(visible=False)
         for side in axes.spines.values():
             side.set_visible(False)
-    panels[-1].set_xticks([0.5, 1.6 + number / 2], ["no noise", f"{number} releases of the same ballots"])
-    panels[-1].tick_params(length=0)
-    figure.suptitle("The same ballots, ranked again and again", x=0.02, ha="left", size=10)
+    made[-1].set_xticks([0.5, 1.6 + number / 2], ["no noise", f"{number} releases of the same ballots"])
+    made[-1].tick_params(length=0)
     return figure

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from companion.chapters.which_method.arena import EPSILONS
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled
 from dprank.publication import gain
 
 __all__ = ["PEOPLE", "TRUST", "draw_frontier", "frontier", "least_epsilon", "menu", "numbers"]
@@ -70,29 +72,23 @@ def numbers(frame: pd.DataFrame, epsilon: float) -> dict[str, str]:
 @styled
 def draw_frontier(frame: pd.DataFrame) -> Figure:
     """Pairs in the wrong order against the most that a belief may become, a line a number of people."""
-    figure = Figure(figsize=(5.2, 5.8))
-    panels = figure.subplots(len(TRUST), 1, sharex=True)
-    for axes, (trust, title) in zip(panels, TRUST.items(), strict=True):
-        for colour, marker, (people, rows) in zip(
-            COLOURS, "osD", frame[frame["trust"] == trust].groupby("people"), strict=False
-        ):
-            x, y = 100 * rows["belief"], 100 * rows["lost"]
-            axes.errorbar(x, y, 100 * BAR * rows["se"], color=colour, marker=marker)
-            where = rows["epsilon"].to_numpy().tolist().index(0.5 if people < 1000 or trust == "nobody" else 0.2)
-            axes.annotate(
-                f"{people:,} people",
-                (x.iloc[where], y.iloc[where]),
-                xytext=(7, 5),
-                textcoords="offset points",
-                color=colour,
-            )
-        axes.set(title=title, ylabel="pairs in wrong order, %", xlim=(50, 100.5), ylim=(0, 52))
-    panels[-1].set_xlabel("belief at most, %, of somebody who guessed at even odds")
-    above = panels[0].secondary_xaxis("top")
-    shown = [epsilon for epsilon in EPSILONS if 0.05 < epsilon < 10]
-    above.set_xticks([100 * gain(epsilon) for epsilon in shown], [f"{epsilon:g}" for epsilon in shown])
-    above.set_xlabel("ε")
     middle = frame[(frame["trust"] == "curator") & (frame["people"] == 400) & (frame["epsilon"] == 0.5)].iloc[0]
-    message = f"A belief of {middle['belief']:.0%} at most costs 400 people {middle['lost']:.0%} of the pairs"
-    figure.suptitle(message, x=0.02, ha="left", size=10)
+    message = (
+        f"That nobody's guess about you passes {100 * middle['belief']:.0f} % costs "
+        f"a vote of 400 people {100 * middle['lost']:.0f} % of its pairs"
+    )
+    figure, made = panels(len(TRUST), message=message, height=3.2, sharey=True)
+    shown = [epsilon for epsilon in EPSILONS if 0.2 < epsilon < 10]
+    for axes, (trust, title) in zip(made, TRUST.items(), strict=True):
+        groups = frame[frame["trust"] == trust].groupby("people")
+        for colour, marker, (people, rows) in zip(COLOURS, "osD", groups, strict=False):
+            look: dict[str, Any] = {"color": colour, "marker": marker, "label": f"{people:,} people"}
+            axes.errorbar(100 * rows["belief"], 100 * rows["lost"], 100 * BAR * rows["se"], **look)
+        axes.set(title=title, xlim=(50, 100.5), ylim=(0, 52))
+        for epsilon in shown:
+            axes.axvline(100 * gain(epsilon), color="0.8", lw=0.8, zorder=0)
+            axes.annotate(f"{epsilon:g}", (100 * gain(epsilon), 51), fontsize=8, color="0.4", ha="center", va="top")
+        axes.annotate("ε =", (50.5, 51), fontsize=8, color="0.4", va="top")
+    label_outer(made, "belief at most, %, that began at 50 %", "pairs in the wrong order, %")
+    key(figure, *made[0].get_legend_handles_labels())
     return figure

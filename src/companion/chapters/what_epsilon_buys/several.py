@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from scipy.special import expit
 
 from companion.chapters.what_epsilon_buys.belief import losses
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, name_lines, panels, styled
 from companion.instruments.sweep import stream
 from dprank.privacy.composition import optimal
 from dprank.publication import gain
@@ -56,25 +56,15 @@ def numbers(items: int, epsilon: float) -> dict[str, str]:
 @styled
 def draw_added_up(frame: pd.DataFrame) -> Figure:
     """Belief against the number of releases, two bounds and what happens, with names on the lines."""
-    figure = Figure(figsize=(5.2, 3.8))
-    axes = figure.subplots()
+    figure, (axes,) = panels(message="A promise a week is no promise after a year", height=3.3)
     lines = {
-        "sum": ("at most, as epsilons add", (-6, 4), "right"),
-        "with delta": (f"at most, but for a chance of {DELTA:g}", (8, -14), "left"),
-        "right": ("how often the attacker guesses right", (8, -14), "left"),
+        "sum": "at most, as epsilons add",
+        "with delta": f"at most, but for a chance of {DELTA:g}",
+        "right": "how often the attacker is right",
     }
-    for colour, marker, (name, (label, offset, side)) in zip(COLOURS, "so^", lines.items(), strict=False):
+    for colour, marker, (name, label) in zip(COLOURS, "so^", lines.items(), strict=False):
         bars = 100 * BAR * frame["se"] if name == "right" else None
-        axes.errorbar(frame["releases"], 100 * frame[name], bars, color=colour, marker=marker)
-        at = frame["releases"].tolist().index(13 if name != "sum" else 26)
-        axes.annotate(
-            label,
-            (frame["releases"].iloc[at], 100 * frame[name].iloc[at]),
-            xytext=offset,
-            textcoords="offset points",
-            ha=side,
-            color=colour,
-        )
-    axes.set(xlabel="releases about the same people", ylabel="belief from 50 %, in %", ylim=(49, 101))
-    axes.set_title("A promise a week is no promise after a year")
+        axes.errorbar(frame["releases"], 100 * frame[name], bars, color=colour, marker=marker, label=label)
+    axes.set(xlabel="releases about the same people", ylabel="belief that began at 50 %, in %", ylim=(49, 101))
+    name_lines(axes, width=14)
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.as_printed import OWN, is_printed
 from companion.chapters.which_method.contenders import DELTA, publishable
 from companion.chapters.which_method.respondents import SURVEYS
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, on_phone, panels, styled
 from dprank.plan.tags import TAGS
 
 __all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "of_surveys", "prints", "readable"]
@@ -51,7 +52,7 @@ def _set_apart(frame: pd.DataFrame) -> pd.Series:
 
 
 def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFrame:
-    """A row a size, epsilon and trust: ``use``, the best method or "" where several are alike; its ``mean``, ``se``.
+    """A row a size, epsilon and trust: ``question``; ``use``, the best, "" where several are alike; ``mean``, ``se``.
 
     Each method stands with the kind of data that is worst for it. ``said``: the mean in per cent, or of strengths on
     their scale; ``dark``: from 0 to 1, where half of all pairs are wrong, or strengths by as much as 1.
@@ -71,6 +72,7 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
     scaled = question == "strengths"
     found = pd.DataFrame(rows)
     return found.assign(
+        question=question,
         said=found["mean"].map("{:.2f}".format) if scaled else (100 * found["mean"]).map("{:.1f}".format),
         dark=(found["mean"] if scaled else 2 * found["mean"]).clip(upper=1),
     )
@@ -78,7 +80,7 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
 
 def maps(frame: pd.DataFrame) -> pd.DataFrame:
     """The maps of all questions, without a delta."""
-    return pd.concat([map_of(frame, question).assign(question=question) for question in FIRST_LOSS], ignore_index=True)
+    return pd.concat([map_of(frame, question) for question in FIRST_LOSS], ignore_index=True)
 
 
 def answers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -246,15 +248,17 @@ def prints(frame: pd.DataFrame) -> pd.DataFrame:
 @styled
 def draw_map(frame: pd.DataFrame) -> Figure:
     """What the best method loses, in per cent; it is framed and named by colour where it alone is the best."""
-    names = [name for name in frame["use"].drop_duplicates() if name]
-    colours = dict(zip(sorted(names), COLOURS, strict=False))
+    names = sorted(name for name in frame["use"].drop_duplicates() if name)
+    colours = dict(zip(names, COLOURS, strict=False))
     trusts = [name for name in _WHO if name in set(frame["trust"])]
     sizes = (
         frame[_SIZE].drop_duplicates().sort_values(["items", "people", "answers", "k"]).to_records(index=False).tolist()
     )
     epsilons = sorted(frame["epsilon"].unique())
-    figure = Figure(figsize=(7.2, 0.8 + len(trusts) * (0.5 + 0.27 * len(sizes))))
-    for axes, trust in zip(np.atleast_1d(figure.subplots(len(trusts), 1)), trusts, strict=True):
+    each = 0.5 + 0.27 * len(sizes)
+    message = _MESSAGES[str(frame["question"].iloc[0])]
+    figure, made = panels(len(trusts), message=message, height=each, columns=1)
+    for axes, trust in zip(made, trusts, strict=True):
         for row in frame[frame["trust"] == trust].itertuples():
             x = epsilons.index(row.epsilon)
             y = len(sizes) - 1 - sizes.index((row.items, row.people, row.answers, row.k))
@@ -262,17 +266,33 @@ def draw_map(frame: pd.DataFrame) -> Figure:
             if row.use:
                 frame_of = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
                 axes.add_patch(Rectangle((x + 0.04, y + 0.07), 0.92, 0.86, **frame_of))
-            axes.annotate(row.said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
+            said = row.said if not on_phone() or len(row.said) < 4 or float(row.said) < 10 else f"{float(row.said):.0f}"
+            axes.annotate(said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
         axes.set(xlim=(0, len(epsilons)), ylim=(0, len(sizes)), title=_WHO[trust])
-        axes.set_xticks([x + 0.5 for x in range(len(epsilons))], [f"{e:g}" for e in epsilons])
-        axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], [_size(*size) for size in sizes])
+        axes.set_xticks([x + 0.5 for x in range(len(epsilons))], [f"{e:g}" for e in epsilons], fontsize=8.5)
+        named = [_size(*size) for size in sizes]
+        if on_phone():
+            named = [re.sub(" items| people| each", "", it) for it in named]
+            axes.set_ylabel("items, people, answers")
+        axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], named, fontsize=8.5)
         axes.grid(visible=False)
         axes.tick_params(length=0)
-    axes.set_xlabel("ε")
-    handles = [Rectangle((0, 0), 1, 1, fill=False, edgecolor=colours[name], lw=1.8) for name in sorted(names)]
+    made[-1].set_xlabel("ε")
+    handles = [Rectangle((0, 0), 1, 1, fill=False, edgecolor=colours[name], lw=1.8) for name in names]
     if handles:
-        figure.legend(handles, sorted(names), loc="outside upper right", ncols=3, fontsize=8)
+        key(figure, handles, names, columns=5)
     return figure
+
+
+#: What the map of a question shows.
+_MESSAGES = {
+    "ranking": "What an order made of comparisons loses is a matter of people and ε; the method seldom matters",
+    "strengths": "Of many people the likelihood estimates strengths best, of few the counts do",
+    "consensus": "Of ballots, how many there are matters most, and decides which method is best",
+    "winner": "Somebody trusted, ten thousand people name the winner at any ε",
+    "topk": "Somebody trusted, ten thousand people find the top k; nobody trusted, a million do only at large ε",
+    "agreement": "Somebody trusted, one test is best nearly everywhere; nobody trusted, only a large ε sees agreement",
+}
 
 
 def _size(items: int, people: int, answers: int, k: int) -> str:

@@ -23,7 +23,7 @@ from companion.chapters.which_method import arena, table
 from companion.chapters.which_method.advice import called, plan_for, standing
 from companion.chapters.which_method.contenders import DELTA, order_of
 from companion.chapters.which_method.peer_calls import peers
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.files import find_root
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -308,36 +308,36 @@ _TITLES = {"topk": "the most frequent items", "ranking": "comparisons", "consens
 
 @styled
 def draw_ratios(frame: pd.DataFrame) -> Figure:
-    """Loss of a peer over that of ours by a plan, a dot a cell, with its interval; right of 1 ours loses less."""
+    """Loss of a peer over that of ours by a plan: the middle of all cells of an epsilon, and from least to most."""
     epsilons, reach = sorted(frame["epsilon"].unique()), (1 / 4, 16.0)
-    groups = [(question, part) for question, part in frame.groupby("question", sort=False)]
-    groups.sort(key=lambda group: list(_TITLES).index(str(group[0])))
+    groups = sorted(frame.groupby("question"), key=lambda group: list(_TITLES).index(str(group[0])))
     rows = [part["peer"].nunique() for _, part in groups]
-    figure = Figure(figsize=(7.2, 1.6 + 0.5 * sum(rows)))
-    every = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=rows)[:, 0]
-    for axes, (question, part) in zip(every, groups, strict=True):
+    better, worse = int((frame["low_plan"] > 1).sum()), int((frame["high_plan"] < 1).sum())
+    message = (
+        f"At equal privacy other packages lose more than the planned method in {better} of {len(frame)} cases, "
+        f"and less in {worse}"
+    )
+    each = 0.6 + 0.42 * sum(rows) / len(rows)
+    shape: dict[str, Any] = {"columns": 1, "sharex": True, "height_ratios": rows}
+    figure, made = panels(len(groups), message=message, height=each, **shape)
+    for axes, (question, part) in zip(made, groups, strict=True):
         names = sorted(part["peer"].unique(), reverse=True)
-        for place, name in enumerate(names):
-            mine = part[part["peer"] == name].sort_values(["epsilon", "delta"])
-            heights = place + np.linspace(-0.36, 0.36, len(mine))[::-1]
-            for height, row in zip(heights, mine.itertuples(), strict=True):
-                colour = COLOURS[epsilons.index(row.epsilon)]
-                ends = np.clip([row.low_plan, row.high_plan], *reach)
-                axes.plot(ends, [height, height], color=colour, lw=0.9, alpha=0.45, solid_capstyle="butt")
-                if row.ratio_plan == row.ratio_plan:
-                    at = float(np.clip(row.ratio_plan, *reach))
-                    mark = ">" if row.ratio_plan > reach[1] else "<" if row.ratio_plan < reach[0] else "o"
-                    axes.plot(at, height, mark, color=colour, ms=3.4, mfc="none" if row.delta else colour)
+        for (peer, epsilon), cells in part.groupby(["peer", "epsilon"]):
+            number = epsilons.index(epsilon)
+            height = names.index(str(peer)) + 0.22 * (1 - number)
+            seen = cells["ratio_plan"].dropna().clip(*reach)
+            axes.plot([seen.min(), seen.max()], [height, height], color=COLOURS[number], lw=2.2, alpha=0.45)
+            axes.plot(seen.median(), height, "o", color=COLOURS[number], ms=4.5)
         axes.axvline(1, color="#444444", lw=1)
         axes.set(xscale="log", xlim=reach, ylim=(-0.6, len(names) - 0.4), title=_TITLES[str(question)])
         axes.set_yticks(range(len(names)), [name.replace(", ", ",\n").replace(" of all", "\nof all") for name in names])
-        axes.tick_params(axis="y", length=0, labelsize=8)
+        axes.tick_params(axis="y", length=0, labelsize=8.5)
         axes.grid(visible=False, axis="y")
-    ticks = [1 / 4, 1 / 2, 1, 2, 4, 8, 16]
-    every[-1].xaxis.set_major_locator(FixedLocator(ticks))
-    every[-1].xaxis.set_minor_locator(NullLocator())
-    every[-1].set_xticklabels(["1/4", "1/2", "1", "2", "4", "8", "16"])
-    every[-1].set_xlabel("loss of the other over that of ours (hollow: with a δ)")
-    handles = [every[0].plot([], [], "o", color=COLOURS[i])[0] for i in range(len(epsilons))]
-    figure.legend(handles, [f"ε = {e:g}" for e in epsilons], loc="outside upper right", ncols=3, fontsize=8)
+    ticks = [1 / 4, 1, 4, 16] if on_phone() else [1 / 4, 1 / 2, 1, 2, 4, 8, 16]
+    made[-1].xaxis.set_major_locator(FixedLocator(ticks))
+    made[-1].xaxis.set_minor_locator(NullLocator())
+    made[-1].set_xticklabels([f"1/{1 / it:.0f}" if it < 1 else f"{it:g}" for it in ticks])
+    made[-1].set_xlabel("loss of the other over that of ours")
+    handles = [made[0].plot([], [], "o-", color=COLOURS[i])[0] for i in range(len(epsilons))]
+    key(figure, handles, [f"ε = {e:g}" for e in epsilons])
     return figure

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 import dprank
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from dprank._search import least
 
 __all__ = ["ASKED", "draw_people", "needed", "people_frame", "rounded"]
@@ -76,31 +75,19 @@ def rounded(people: float) -> str:
 
 @styled
 def draw_people(frame: pd.DataFrame) -> Figure:
-    """People against epsilon, a line for all that is asked; dashed where nobody is trusted."""
-    figure = Figure(figsize=(7.2, 4.4))
-    axes = figure.subplots()
+    """People against epsilon, a panel a kind of trust, a line for all that is asked."""
+    message = "Trust is worth more people than anything else: without it hundreds of times as many must take part"
+    figure, made = panels(2, message=message, height=3.4, sharey=True)
     names = list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"]))
-    starts = []
+    ticks = sorted(frame["epsilon"].unique())
     for name, rows in frame[frame["people"] < math.inf].groupby("asked", sort=False):
         question, _, alone = str(name).partition(", ")
         colour = COLOURS[names.index(question)]
-        axes.plot(rows["epsilon"], rows["people"], "o--" if alone else "o-", color=colour)
-        starts.append([math.log10(rows["people"].iloc[0]), str(name), colour, rows["epsilon"].iloc[0]])
-    axes.set(xscale="log", yscale="log", xlabel="ε", ylabel="people")
-    apart = 0.055 * (math.log10(axes.get_ylim()[1]) - math.log10(axes.get_ylim()[0]))
-    starts.sort()
-    for before, after in pairwise(starts):  # names that would lie on one another
-        after[0] = max(after[0], before[0] + apart)
-    low, high = frame["epsilon"].min(), frame["epsilon"].max()
-    margin = (high / low) ** 0.52
-    for height, name, colour, epsilon in starts:
-        at, words = (low / margin * 1.05, 10**height), name.replace(", ", ",\u00a0")
-        axes.annotate(words, at, va="center", color=colour, fontsize=9)
-        line = frame[frame["asked"] == name]["people"].iloc[0]
-        axes.plot([low / margin**0.13, epsilon], [10**height, line], color=colour, lw=0.6, alpha=0.6)
-    axes.set_xlim(low / margin, high * 1.2)
-    ticks = sorted(frame["epsilon"].unique())
-    axes.set_xticks(ticks, [f"{it:g}" for it in ticks])
-    axes.minorticks_off()
-    axes.set_title("Trust is worth more people than anything else", fontsize=11)
+        made[bool(alone)].plot(rows["epsilon"], rows["people"], "o-", color=colour, label=question)
+    for axes, title in zip(made, ("somebody is trusted", "nobody is trusted"), strict=True):
+        axes.set(xscale="log", yscale="log", title=title)
+        axes.set_xticks(ticks, [f"{it:g}" for it in ticks])
+        axes.minorticks_off()
+    label_outer(made, "ε", "people that must take part")
+    key(figure, *made[0].get_legend_handles_labels(), columns=6)
     return figure

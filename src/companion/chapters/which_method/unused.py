@@ -13,7 +13,7 @@ from companion.chapters.which_method.contenders import DELTA
 from companion.chapters.which_method.fairness import loss
 from companion.chapters.which_method.losses import ALLOWED, over, size_of, some
 from companion.chapters.which_method.table import heat_of
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, on_phone, panels, styled
 from companion.ledger.claim import Check, argument, claim, printed
 
 __all__ = ["WHY", "by_method", "careless", "check_equal_privacy", "draw_used", "reasons"]
@@ -111,20 +111,25 @@ def check_equal_privacy(frame: pd.DataFrame, recomputed: tuple[int, list[str]], 
 
 @styled
 def draw_used(frame: pd.DataFrame) -> Figure:
-    """Which share of epsilon is known to be used: least, middle and most over all cells of a mechanism."""
-    frame = frame.sort_values(["trust", "question", "median", "method"], ascending=[False, False, True, True])
-    frame = frame.reset_index(drop=True)
-    figure = Figure(figsize=(7.2, 1.0 + 0.23 * len(frame)))
-    axes = figure.subplots()
-    spent = frame["delta"] > 0
+    """Share of epsilon known to be used, of mechanisms that leave some: least, middle and most over all cells."""
+    less = frame[frame["least"] < 1 - ALLOWED].sort_values(["median", "method", "delta"]).reset_index(drop=True)
+    message = (
+        f"{len(frame) - len(less)} of {len(frame)} methods lose all that they promise; these keep some back, "
+        "or nobody knows the data that make them lose it"
+    )
+    figure, (axes,) = panels(message=message, height=0.5 + (0.36 if on_phone() else 0.23) * len(less))
+    spent = less["delta"] > 0
     for at, colour, label in ((~spent, COLOURS[0], "δ = 0"), (spent, COLOURS[1], "δ = 10⁻⁶")):
-        rows = frame[at]
+        rows = less[at]
         axes.hlines(rows.index, rows["least"], rows["most"], color=colour, lw=2, label=label)
         axes.plot(rows["median"], rows.index, "o", color=colour, ms=4)
     axes.axvline(1.0, color="#666666", lw=1)
-    axes.axvline(1 - ALLOWED, color="#666666", lw=1, ls=":")
-    axes.set_yticks(frame.index, [f"{row.method}, {row.question}" for row in frame.itertuples()], fontsize=7)
-    axes.set(xlim=(0, 1.05), ylim=(-0.7, len(frame) - 0.3), xlabel="share of ε that is known to be lost")
+    names = [f"{row.method}, {row.question}" for row in less.itertuples()]
+    if on_phone():
+        for place, name in enumerate(names):
+            axes.annotate(name, (0, place), (0, 4), textcoords="offset points", fontsize=8.5)
+    axes.set_yticks(less.index, [""] * len(less) if on_phone() else names, fontsize=8)
+    axes.set(xlim=(0, 1.05), ylim=(-0.7, len(less) - 0.3), xlabel="share of ε that is known to be lost")
     axes.tick_params(axis="y", length=0)
-    figure.legend(loc="outside upper right", ncols=2, fontsize=8)
+    key(figure, *axes.get_legend_handles_labels())
     return figure
