@@ -59,7 +59,8 @@ from dprank.privacy import noise
 print("root", root_seed())
 scale = runpy.run_path(find_root() / "src/dprank/privacy/noise.py")["SCALE"]
 svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
-display({"image/svg+xml": svg, "text/plain": "line"}, raw=True, metadata={"figure": {"name": "line", "data": "x\\n1"}})
+figure = {"name": "line", "message": "A line rises", "data": "x\\n1"}
+display({"image/svg+xml": svg, "text/plain": "line"}, raw=True, metadata={"figure": figure})
 """
 SECOND = """\
 import os, time

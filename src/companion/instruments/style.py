@@ -40,6 +40,8 @@ BAR = 1.96
 DESK, PHONE = 7.2, 3.9
 #: Points of a letter are this much of its height.
 LETTER = 0.55
+#: A panel has no more lines with a name.
+MOST_LINES = 6
 #: Inches between what stands above one another.
 _GAP = 0.07
 P = ParamSpec("P")
@@ -231,9 +233,15 @@ class Shown:
 
 
 def show(name: str, frame: pd.DataFrame, draw: Callable[[pd.DataFrame], Figure]) -> Shown:
-    """Draw a tidy frame by a section's `draw_…`; `name`, in letters, digits and dashes, is unique in the book."""
+    """Draw a tidy frame by a section's `draw_…`; `name`, in letters, digits and dashes, is unique in the book.
+
+    A ValueError names a figure with more than `MOST_LINES` named lines in a panel.
+    """
     figure, svg = _drawn(name, frame, draw, phone=False)
     _, narrow = _drawn(name, frame, draw, phone=True)
+    most = max((len(axes.get_legend_handles_labels()[1]) for axes in figure.axes), default=0)
+    if most > MOST_LINES:
+        raise ValueError(f"{name}: a panel has {most} named lines; allowed: {MOST_LINES} or fewer")
     plain = inspect.unwrap(draw)
     message = " ".join(figure.get_suptitle().split())
     return Shown(name, svg, frame, f"{plain.__module__}:{plain.__name__}", message, "" if narrow == svg else narrow)

@@ -101,6 +101,8 @@ def _figure(chapter: str, figure: Mapping[str, str], output: Any, taken: Iterabl
         raise BuildError(f"{chapter}: figure name {name!r} is taken; allowed: one figure a name")
     if "image/svg+xml" not in output.data:
         raise BuildError(f"{chapter}: figure {name!r} is {', '.join(output.data)}; allowed: image/svg+xml")
+    if not figure.get("message"):
+        raise BuildError(f"{chapter}: figure {name!r} has no title; allowed: one whose title says its message")
     made = {f"{name}.svg": output.data["image/svg+xml"], f"{name}.csv": figure.get("data", "")}
     if narrow := figure.get("narrow"):
         made[f"{name}-narrow.svg"] = narrow

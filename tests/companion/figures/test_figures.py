@@ -6,16 +6,33 @@ import base64
 import io
 import json
 import re
+from itertools import combinations
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from matplotlib.figure import Figure
 
 from companion.chapters.ranking_universities import counting_privacy, places, survey_counts
 from companion.instruments.explorers import probability_slider
-from companion.instruments.style import BAR, show
+from companion.instruments.style import (
+    BAR,
+    DESK,
+    PHONE,
+    Shown,
+    key,
+    label_outer,
+    name_lines,
+    panels,
+    show,
+    styled,
+    wrapped,
+)
 from companion.instruments.table import table
+from companion.press import BuildError
+from companion.press.collect import collect
 
 DRAWN = {
     "two-items": (counting_privacy.draw_two_items, lambda: counting_privacy.two_items_curve(1.0, 1, range(1, 8))),
@@ -56,6 +73,73 @@ def test_error_bars_are_those_of_the_frame():
     assert np.allclose(half, BAR * part.se)
 
 
+@styled
+def draw_lines(frame: pd.DataFrame) -> Figure:
+    """Two panels of lines that end close to one another."""
+    figure, made = panels(2, message="Lines that end together keep their names apart, whatever is drawn", sharey=True)
+    for axes in made:
+        for name, rows in frame.groupby("line"):
+            axes.plot(rows.x, rows.y, label=f"line {name}")
+        axes.set_ylim(0, 1)
+    label_outer(made, "x", "y")
+    key(figure, *made[0].get_legend_handles_labels())
+    for axes in made:
+        name_lines(axes)
+    return figure
+
+
+def ends(heights: list[float]) -> pd.DataFrame:
+    """Lines from 0.5 to some heights."""
+    rows = [(name, x, y) for name, end in enumerate(heights) for x, y in ((0, 0.5), (1, end))]
+    return pd.DataFrame(rows, columns=["line", "x", "y"])
+
+
+def overlapping(figure: Figure) -> int:
+    """Pairs of texts of a panel that lie on one another."""
+    figure.draw_without_rendering()
+    boxes = [[text.get_window_extent() for text in axes.texts] for axes in figure.axes]
+    return sum(a.overlaps(b) for panel in boxes for a, b in combinations(panel, 2))
+
+
+@pytest.mark.parametrize("heights", [[0.5] * 5, [0.0, 0.01, 0.5, 0.51, 1.0], [1.0] * 6, [0.2]])
+def test_names_keep_off_one_another(heights):
+    frame = ends(heights)
+    figure = draw_lines(frame)
+    assert overlapping(figure) == 0
+    colours = [line.get_color() for line in figure.axes[0].get_lines() if not line.get_label().startswith("_")]
+    named = {text.get_text(): text.get_color() for text in figure.axes[0].texts}
+    assert named == {f"line {name}": colours[name] for name in range(len(heights))}
+    for text in figure.axes[0].texts:  # all would, were they where the lines end
+        text.set_y(0.5)
+    assert overlapping(figure) == len(heights) * (len(heights) - 1) // 2
+
+
+def test_a_phone_has_panels_below_one_another():
+    shown = show("lines", ends([0.1, 0.9]), draw_lines)
+    sizes = [re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', svg).groups() for svg in (shown.svg, shown.narrow)]
+    (wide, low), (narrow, tall) = [tuple(map(float, size)) for size in sizes]
+    assert (wide, narrow) == (72 * DESK, pytest.approx(72 * PHONE))
+    assert tall > 1.5 * low
+    assert shown.message == "Lines that end together keep their names apart, whatever is drawn"
+    data = shown._repr_mimebundle_()[1]["figure"]
+    assert (data["message"], data["narrow"]) == (shown.message, shown.narrow)
+    # whoever draws the same for both is drawn once
+    same = show("same", ends([0.1]), styled(lambda frame: Figure(figsize=(3, 2))))
+    assert same.narrow == ""
+
+
+def test_no_panel_has_seven_named_lines():
+    with pytest.raises(ValueError, match="lines: a panel has 7 named lines; allowed: 6 or fewer"):
+        show("lines", ends([0.1] * 7), draw_lines)
+
+
+def test_titles_break_into_lines_of_about_one_length():
+    lines = wrapped("Counting finds more of the best than estimating, because it gets a quarter of the noise", 7.2, 11)
+    first, second = map(len, lines.split("\n"))
+    assert abs(first - second) < 15
+    assert wrapped("short", 7.2, 11) == "short"
+
+
 def test_a_table_shows_numbers_as_people_write_them():
     values = [2173.4, 1e-6, 1.234e-12, 1.5e9, 0.25, -45678.0]
     cells = BeautifulSoup(table(pd.DataFrame({"a": values})).data, "html.parser").find_all("td")
@@ -77,3 +161,34 @@ def test_a_slider_has_every_page_and_starts_in_the_middle():
         assert np.allclose(page["values"], part.probability, atol=5e-5)
     assert "http" not in html
     assert html.count("<td>") == 36
+
+
+def page_with(*shown: Shown) -> nbformat.NotebookNode:
+    """An executed page that shows figures."""
+    outputs = []
+    for it in shown:
+        data, metadata = it._repr_mimebundle_()
+        outputs.append(nbformat.v4.new_output("display_data", data, metadata=metadata))
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=outputs)])
+
+
+def test_both_drawings_and_the_data_are_kept():
+    shown = show("lines", ends([0.1, 0.9]), draw_lines)
+    kept = collect("smoke", {"01-page": page_with(shown)})
+    assert sorted(kept.figures) == ["lines-narrow.svg", "lines.csv", "lines.svg"]
+    assert kept.narrow == {"lines.svg": shown.narrow.encode()}
+
+
+@pytest.mark.parametrize(
+    ("names", "drawn", "said"),
+    [
+        (["lines"], "", "01-page: figure 'lines' has no title; allowed: one whose title says its message"),
+        (["lines", "lines"], "says", "01-page: figure name 'lines' is taken; allowed: one figure a name"),
+        (["lines-narrow"], "says", "01-page: figure name 'lines-narrow' is taken; allowed: one figure a name"),
+        (["../lines"], "says", "01-page: figure name '../lines'; allowed: letters, digits"),
+    ],
+)
+def test_a_figure_that_says_nothing_stops_the_build(names, drawn, said):
+    shown = [Shown(name, "<svg/>", ends([0.1]), "m:f", drawn) for name in names]
+    with pytest.raises(BuildError, match=re.escape(said)):
+        collect("smoke", {"01-page": page_with(*shown)})
