@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from companion.instruments.allowance import Z
 from companion.instruments.strengths import L2, LINF, MISSED
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, key, label_outer, panels, styled
 from companion.ledger.claim import Check, printed
+from companion.printed.cai2025_curves import SETTINGS, curves
 
 #: A point of a curve of missed shares below this is the floor of the figure: the curve is not asked to fall on.
 FLOOR = 0.01
@@ -85,18 +87,35 @@ def epsilon_falls(frame: pd.DataFrame) -> Iterator[Check]:
 
 
 _PANELS = (
-    ("MLE", LINF, "log relative ℓ∞ error"),
-    ("MLE", L2, "log relative ℓ2 error"),
-    ("MLE", MISSED, "MLE: top k missed"),
-    ("counts", MISSED, "counts: top k missed"),
+    ("MLE", LINF, "estimator: largest error of a strength"),
+    ("MLE", L2, "estimator: error of all strengths"),
+    ("MLE", MISSED, "estimator: the best that it misses"),
+    ("counts", MISSED, "counting: the best that it misses"),
 )
-AXES = {"n": "items n", "p": "probability p", "m": "voters m", "epsilon": "ε"}
+AXES = {
+    "n": "number of items",
+    "p": "share of the pairs compared",
+    "m": "number of voters",
+    "epsilon": "ε (privacy lost; less is better)",
+}
+_SYMBOLS = {"n": "n", "p": "share", "m": "voters", "epsilon": "ε"}
 _TICKS = (0.2, 0.25, 0.5, 1, 2, 4, 5, 8, np.inf)
+#: How a variant of a curve is drawn; the last is as the paper's figure has it.
+_LOOKS: dict[str, dict[str, Any]] = {
+    "corrected": {"ls": "-", "marker": "o", "ms": 3},
+    "as run": {"ls": ":", "lw": 1.8},
+    "published": {"ls": "", "marker": "x", "ms": 7, "mew": 1.7},
+}
 
 
 def label_of(value: Any) -> str:
     """A number as figures name it."""
     return f"{value:.4g}".replace("inf", "∞")
+
+
+def shades(count: int) -> list[Any]:
+    """Colours of an ordered quantity, the darkest for the least."""
+    return list(sns.color_palette("rocket", count + 2)[:count])
 
 
 def band(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
@@ -106,23 +125,31 @@ def band(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
     axes.fill_between(x, part["mean"] - half, part["mean"] + half, color=look["color"], alpha=0.2, lw=0)
 
 
-def draw_losses(frame: pd.DataFrame, along: str, curve: str) -> Figure:
-    """A panel a loss; a curve for every value of a column; dotted where a mistake of the authors' code is kept."""
-    figure = Figure(figsize=(7.2, 5.4))
+def with_published(frame: pd.DataFrame, number: int) -> pd.DataFrame:
+    """A frame of losses and points of the paper's figure of that number; ``variant`` tells them apart."""
+    ours = frame if "variant" in frame else frame.assign(variant="corrected")
+    known = curves(number)
+    same, along, curve = SETTINGS[number]
+    inside = known[along].between(ours[along].min(), ours[along].max()) & known[curve].isin(ours[curve])
+    known = known[inside & known[list(same)].isin(ours[list(same)].to_dict("list")).all(axis=1)]
+    return pd.concat([ours, known.assign(variant="published")], ignore_index=True)
+
+
+def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str) -> Figure:
+    """A panel a loss, of `with_published`; a curve for every value of a column."""
+    figure, made = panels(4, message=message, height=2.5, columns=2)
     last = frame[along][np.isfinite(frame[along])].max()
-    if "variant" not in frame:
-        frame = frame.assign(variant="")
-    for axes, (method, loss, title) in zip(figure.subplots(2, 2).ravel(), _PANELS, strict=True):
-        rows = frame[(frame.method == method) & (frame.loss == loss)]
-        for number, (value, curves) in enumerate(rows.groupby(curve)):
-            look: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "ms": 3}
-            for variant, part in curves.sort_values(along).groupby("variant", sort=False):
-                if variant == "as run":
-                    look |= {"ls": ":", "marker": "", "label": ""}
-                else:
-                    look |= {"ls": "-", "marker": "o", "label": f"{AXES[curve].split()[-1]} = {label_of(value)}"}
-                band(axes, _finite(part[along], last), part, **look)
-        axes.set(title=title, xlabel=AXES[along])
+    values = sorted(frame[curve].unique())
+    for axes, (method, loss, title) in zip(made, _PANELS, strict=True):
+        rows = frame[(frame.method == method) & (frame.loss == loss)].sort_values(along)
+        for colour, value in zip(shades(len(values)), values, strict=True):
+            for variant, look in _LOOKS.items():
+                part = rows[(rows[curve] == value) & (rows.variant == variant)]
+                if variant == "as run" and value not in (values[0], values[-1]):
+                    continue
+                label = f"{_SYMBOLS[curve]} = {label_of(value)}" if variant == "corrected" else "_"
+                band(axes, _finite(part[along], last), part, color=colour, label=label, **look)
+        axes.set_title(title)
         if along == "epsilon":
             ticks = [t for t in sorted(frame.epsilon.unique()) if t in _TICKS]
             axes.set_xscale("log")
@@ -130,8 +157,13 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str) -> Figure:
             axes.minorticks_off()
         if loss == MISSED:
             axes.set_ylim(bottom=0)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=9)
+    label_outer(made, AXES[along], "")
+    for axes, (_, loss, _) in zip(made, _PANELS, strict=True):
+        axes.set_ylabel("share of the best" if loss == MISSED else "log relative error")
+    for variant, name in (("as run", "as the authors ran it"), ("published", "published")):
+        if (frame.variant == variant).any():
+            made[0].plot([], [], color="black", label=name, **_LOOKS[variant])
+    key(figure, *made[0].get_legend_handles_labels(), columns=6)
     return figure
 
 
@@ -143,4 +175,6 @@ def _finite(values: pd.Series, last: float) -> pd.Series:
 @styled
 def draw_by_items(frame: pd.DataFrame) -> Figure:
     """Losses against the number of items, a curve an epsilon (Figures 1 and 5)."""
-    return draw_losses(frame, "n", "epsilon")
+    edge = "Where one comparison is private, more items make every error smaller; counting pays least for privacy"
+    voter = "Where a voter is private, more items make every error larger: as many answers have to tell of more"
+    return draw_losses(frame, "n", "epsilon", voter if "m" in frame else edge)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import CALIBRATION, styled
+from companion.instruments.style import CALIBRATION, name_lines, panels, styled
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
@@ -248,12 +248,12 @@ def check_prop_2_4_proof() -> Iterator[Check]:
 @styled
 def draw_attack_by_item(frame: pd.DataFrame) -> Figure:
     """Expected attack on every item against its number, printed and corrected."""
-    figure = Figure(figsize=(6.4, 3.0))
-    axes = figure.subplots()
+    message = "With the printed sign the attack misses the later items; with the sign corrected it meets all alike"
+    figure, (axes,) = panels(message=message, height=2.8)
     for calibration, part in frame.groupby("calibration", sort=False):
         look = CALIBRATION[str(calibration)]
         axes.plot(part.k, part.attack, label=calibration, lw=1, **look)
     axes.axhline(0, color="black", lw=1)
-    axes.set(xlabel="attacked item k", ylabel="expected attack (exact)", xlim=(0, frame.k.max() + 1))
-    axes.legend(loc="lower left")
+    axes.set(xlabel="number of the attacked item", ylabel="expected attack (exact)", xlim=(0, frame.k.max() + 1))
+    name_lines(axes, names={"as printed": "sign as printed", "corrected": "sign corrected"}, width=10)
     return figure

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from companion.instruments import strengths as sim
 from companion.instruments.allowance import Z
-from companion.instruments.loss_curves import FLOOR, band, draw_losses, epsilon_falls, label_of, monotone
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.loss_curves import FLOOR, band, draw_losses, epsilon_falls, label_of, monotone, shades
+from companion.instruments.style import key, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, algorithm_2
@@ -262,25 +262,33 @@ def check_exp_3(frame: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_by_probability(frame: pd.DataFrame) -> Figure:
     """Losses against the chance that a pair is compared, a curve an epsilon (Figure 2)."""
-    return draw_losses(frame, "p", "epsilon")
+    message = "The more pairs are compared, the smaller is every error; without noise the estimator misses least"
+    return draw_losses(frame, "p", "epsilon", message)
 
 
 @styled
 def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
     """Losses against epsilon, a curve a probability (Figure 3)."""
-    return draw_losses(frame, "epsilon", "p")
+    message = "Every error falls as privacy is relaxed, and counting is soonest where it is without noise"
+    return draw_losses(frame, "epsilon", "p", message)
 
 
 @styled
 def draw_ridge(frame: pd.DataFrame) -> Figure:
     """Relative l2 error (log) and missed share of the MLE against the factor of gamma, a curve an epsilon."""
-    figure = Figure(figsize=(7.2, 3.2))
-    titles = {sim.L2: "log relative ℓ2 error", sim.MISSED: "MLE: top k missed"}
-    for axes, (loss, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
-        for number, (epsilon, part) in enumerate(frame[frame.loss == loss].groupby("epsilon")):
-            label = f"ε = {label_of(epsilon)}"
-            band(axes, part.factor, part, color=COLOURS[number], marker="o", ms=3, label=label)
+    losses = {
+        sim.L2: ("log relative error", "error of all strengths"),
+        sim.MISSED: ("share", "the best that it misses"),
+    }
+    message = "How hard the estimate is pulled to zero decides how far off it is, and hardly which items it finds"
+    figure, made = panels(2, message=message, height=2.8)
+    for axes, (loss, (label, title)) in zip(made, losses.items(), strict=True):
+        groups = list(frame[frame.loss == loss].groupby("epsilon"))
+        for colour, (epsilon, part) in zip(shades(len(groups)), groups, strict=True):
+            band(axes, part.factor, part, color=colour, marker="o", ms=3, label=f"ε = {label_of(epsilon)}")
         axes.axvline(2, color="black", lw=1, ls="--")
-        axes.set(title=title, xlabel="c₀ in γ = c₀ √(np log n)", xscale="log")
-    figure.axes[0].legend(fontsize=8)
+        axes.set(title=title, xlabel="strength of the pull, $c_0$", ylabel=label, xscale="log")
+    made[1].set_ylim(bottom=0)
+    made[0].plot([], [], "k--", lw=1, label="the authors' choice")
+    key(figure, *made[0].get_legend_handles_labels(), columns=5)
     return figure

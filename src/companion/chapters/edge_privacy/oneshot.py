@@ -15,9 +15,10 @@ from companion.chapters.edge_privacy.comparisons import edge_mle, noisy_wins
 from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import AXES, band, label_of
 from companion.instruments.strengths import Draws, centred, missed, strengths, top_size
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, content, printed
+from companion.printed.cai2025_curves import figure_4
 
 
 def transition_matrix(won: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -136,17 +137,36 @@ def oneshot_checks(frame: pd.DataFrame) -> Iterator[Check]:
     yield amended(what, gap["mean"][size], "<=", 0.06, error=Z * gap.se[size])
 
 
+def with_published(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of `oneshot` and the points of Figure 4 within it: ``source`` is "ours" or "published"."""
+    known = figure_4()
+    known = known[known.n.between(frame.n.min(), frame.n.max()) & known.epsilon.isin(frame.epsilon)]
+    return pd.concat([frame.assign(source="ours"), known.assign(source="published")], ignore_index=True)
+
+
+#: How the figure names and draws a method.
+_LOOKS: dict[str, tuple[str, str, str]] = {
+    "oneshot": ("oneshot", COLOURS[2], "D"),
+    "MLE": ("estimator", COLOURS[1], "s"),
+    "counts": ("counting", COLOURS[0], "o"),
+}
+
+
 @styled
 def draw_oneshot(frame: pd.DataFrame) -> Figure:
     """Share of the top k missed by three methods against the number of items, a panel an epsilon (Figure 4)."""
-    groups = list(frame[frame.method.isin(("counts", "MLE", "oneshot"))].groupby("epsilon"))
-    figure = Figure(figsize=(7.2, 3.2))
-    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
-    for axes, (epsilon, rows) in zip(panels, groups, strict=True):
-        for number, (method, part) in enumerate(rows.groupby("method", sort=False)):
-            band(axes, part.n, part, color=COLOURS[number], marker="osD"[number], ms=3.5, label=str(method))
-        axes.plot(part.n, part.chance, color="black", lw=1, ls="--", label="blind guess")
-        axes.set(title=f"ε = {label_of(epsilon)}", xlabel=AXES["n"], ylim=(0, 0.85))
-    figure.axes[0].set_ylabel("top k missed")
-    figure.axes[-1].legend(fontsize=8)
+    groups = list(frame[frame.method.isin(_LOOKS)].groupby("epsilon"))
+    message = "With its noise, oneshot finds no more of the best than a blind guess; without noise it is as good as any"
+    figure, made = panels(len(groups), message=message, height=2.7, sharey=True)
+    for axes, (epsilon, rows) in zip(made, groups, strict=True):
+        for method, (name, colour, marker) in _LOOKS.items():
+            ours, known = (rows[(rows.method == method) & (rows.source == which)] for which in ("ours", "published"))
+            band(axes, ours.n, ours, color=colour, marker=marker, ms=3.5, label=name)
+            axes.plot(known.n, known["mean"], "kx", ms=8, mew=1.8, label="_")
+        blind = rows[rows.source == "ours"]
+        axes.plot(blind.n, blind.chance, color="black", lw=1, ls="--", label="blind guess")
+        axes.set(title="without noise" if math.isinf(epsilon) else f"ε = {label_of(epsilon)}", ylim=(0, 0.85))
+    made[0].plot([], [], "kx", ms=8, mew=1.8, label="published")
+    label_outer(made, AXES["n"], "share of the best missed")
+    key(figure, *made[0].get_legend_handles_labels(), columns=5)
     return figure

@@ -14,7 +14,8 @@ from scipy import integrate
 from companion.chapters.edge_privacy.link_conditions import link_constants
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.loss_curves import shades
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
@@ -240,32 +241,36 @@ def order_differences(
 @styled
 def draw_least_noise(frame: pd.DataFrame) -> Figure:
     """Least noise scale times epsilon against the ridge; what is printed, and what a public graph needs."""
-    figure = Figure(figsize=(6.6, 3.6))
-    axes = figure.subplots()
-    for colour, (epsilon, part) in zip(COLOURS[1:], frame.groupby("epsilon"), strict=False):
+    message = "Pulled to zero hard enough, the estimate needs half its printed noise; a quarter if the pairs are public"
+    figure, (axes,) = panels(message=message, height=3.1)
+    groups = list(frame.groupby("epsilon"))
+    for colour, (epsilon, part) in zip(shades(len(groups)), groups, strict=True):
         axes.plot(part.ridge, part.scaled, color=colour, label=f"enough, ε = {epsilon:g}")
         axes.plot(part.printed_ridge.iloc[0], part.printed.iloc[0], "s", color=colour)
     axes.axhline(4, color="black", lw=1, ls=":")
     axes.axhline(2, color=COLOURS[0], lw=1.6)
-    right = frame.ridge.max()
-    axes.annotate("public pairs, and noisy counts: 2", (right, 2), (0, -12), textcoords="offset points", ha="right")
-    axes.annotate("private pairs, any ridge: at least 4", (right, 4), (0, -12), textcoords="offset points", ha="right")
-    axes.annotate("squares: as printed", (right, 8), (0, 4), textcoords="offset points", ha="right")
-    axes.set(xscale="log", xlabel="ridge γ", ylabel="noise scale λ times ε", ylim=(0, 10))
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 0.02))
+    for height, text in ((2, "public pairs, and noisy counts: 2"), (4, "secret pairs: at least 4")):
+        axes.annotate(text, (frame.ridge.max(), height), (0, -12), textcoords="offset points", ha="right")
+    axes.plot([], [], "s", color="black", label="as printed")
+    axes.set(xscale="log", ylabel="scale of the noise × ε", ylim=(0, 10))
+    axes.set_xlabel("ridge γ: how hard the estimate is pulled to zero")
+    key(figure, *axes.get_legend_handles_labels())
     return figure
 
 
 @styled
 def draw_order_differences(frame: pd.DataFrame) -> Figure:
     """Share of pairs that the estimate and two noisy scores order differently, against the ridge."""
-    figure = Figure(figsize=(7.2, 3.2))
-    panels = figure.subplots(1, frame.probability.nunique(), sharey=True)
-    for axes, (probability, rows) in zip(np.atleast_1d(panels), frame.groupby("probability"), strict=True):
-        for colour, mark, (score, part) in zip(COLOURS[1:], "sD", rows.groupby("score", sort=False), strict=False):
-            axes.errorbar(part.ridge, part["mean"], BAR * part.se, color=colour, marker=mark, capsize=2, label=score)
-        axes.set(title=f"p = {probability:g}", xscale="log", xlabel="ridge γ")
-        axes.set_xticks([0.1, 10, 1000])
-    np.atleast_1d(panels)[0].set_ylabel("pairs ordered differently (%)")
-    np.atleast_1d(panels)[0].legend(loc="upper right")
+    message = "Where all pairs are compared, estimating orders every pair of items as counting does"
+    figure, made = panels(frame.probability.nunique(), message=message, height=2.6, sharey=True)
+    looks = {"wins": CALIBRATION["corrected"], "net wins": CALIBRATION["net wins"]}
+    for axes, (probability, rows) in zip(made, frame.groupby("probability"), strict=True):
+        for score, part in rows.groupby("score", sort=False):
+            label = f"than {score}" + " (wins − losses)" * (score == "net wins")
+            axes.errorbar(part.ridge, part["mean"], BAR * part.se, capsize=2, label=label, **looks[str(score)])
+        axes.set(title=f"{100 * probability:.0f} % of the pairs compared", xscale="log")
+        axes.set_xticks([0.1, 10, 1000], ["0.1", "10", "1000"])
+        axes.minorticks_off()
+    label_outer(made, "ridge γ", "pairs ordered otherwise (%)")
+    key(figure, *made[0].get_legend_handles_labels())
     return figure

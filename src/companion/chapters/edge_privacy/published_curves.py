@@ -259,7 +259,7 @@ def draw_contest(frame: pd.DataFrame) -> Figure:
         axes.set(title="without noise" if math.isinf(epsilon) else f"ε = {label_of(epsilon)}")
         axes.set_ylim(bottom=0)
     made[0].plot([], [], "kx", ms=8, mew=2, label="published")
-    label_outer(made, AXES[along], "share of the best that is missed")
+    label_outer(made, AXES[along], "share of the best missed")
     key(figure, *made[0].get_legend_handles_labels())
     return figure
 
@@ -279,6 +279,6 @@ def draw_one_draw(frame: pd.DataFrame) -> Figure:
         known = frame[(frame.source == "published") & (frame.epsilon == epsilon)]
         axes.plot(known.n, known["mean"], "x", color="black", ms=8, mew=1.8, label="published")
         axes.set(title=f"ε = {label_of(epsilon)}")
-    label_outer(made, AXES["n"], "share of the best missed by the estimate")
+    label_outer(made, AXES["n"], "share of the best missed")
     key(figure, *made[0].get_legend_handles_labels())
     return figure

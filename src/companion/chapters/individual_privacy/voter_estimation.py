@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from companion.instruments.allowance import Z
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
+from companion.instruments.loss_curves import AXES
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import proposition_3_1
@@ -231,9 +232,9 @@ def estimation_numbers(frame: pd.DataFrame) -> dict[str, str]:
 
 
 _LOOKS = {
-    "as printed": CALIBRATION["as printed"],
-    "centred": CALIBRATION["corrected"],
-    "larger ridge": {"color": COLOURS[2], "marker": "D"},
+    "as printed": CALIBRATION["as printed"] | {"label": "as printed"},
+    "centred": CALIBRATION["corrected"] | {"label": "minus its mean"},
+    "larger ridge": {"color": COLOURS[2], "marker": "D", "label": "pulled harder to zero"},
 }
 
 
@@ -241,17 +242,17 @@ _LOOKS = {
 def draw_estimation_error(frame: pd.DataFrame) -> Figure:
     """Mean largest error of the perturbed MLE against the number of voters, a panel for each number of items."""
     groups = list(frame.groupby("n_items", sort=True))
-    figure = Figure(figsize=(3.6 * max(2, len(groups)), 3.9))
-    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
-    for axes, (items, rows) in zip(panels, groups, strict=True):
+    message = (
+        "However many voters answer, the printed estimate keeps the mean of its own noise; minus its mean it does not"
+    )
+    figure, made = panels(len(groups), message=message, height=3.0, sharey=True)
+    for axes, (items, rows) in zip(made, groups, strict=True):
         for calibration, part in rows.groupby("calibration", sort=False):
-            axes.errorbar(
-                part.voters, part["mean"], BAR * part.se, capsize=2, label=calibration, **_LOOKS[str(calibration)]
-            )
+            axes.errorbar(part.voters, part["mean"], BAR * part.se, capsize=2, **_LOOKS[str(calibration)])
         one = rows.drop_duplicates("voters")
-        axes.plot(one.voters, one.rate, color="black", ls="--", lw=1, label="the rate")
-        axes.plot(one.voters, one.floor, color="black", ls=":", lw=1.2, label="mean of the noise (exact)")
-        axes.set(title=f"{items} items", xlabel="voters", xscale="log", yscale="log")
-    panels[0].set_ylabel("largest error of a strength, mean")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9)
+        axes.plot(one.voters, one.rate, color="black", ls="--", lw=1, label="rate of the theorem")
+        axes.plot(one.voters, one.floor, color="black", ls=":", lw=1.2, label="mean of the noise")
+        axes.set(title=f"{items} items", xscale="log", yscale="log")
+    label_outer(made, AXES["m"], "largest error of a strength")
+    key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from companion.chapters.edge_privacy.tails import UPPER, Array, condition_number, gradient, last_linear
 from companion.chapters.individual_privacy.voter_tails import C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS
 from companion.instruments.allowance import ROUNDING, Z, agree
-from companion.instruments.style import BAR, CALIBRATION, styled
+from companion.instruments.loss_curves import AXES
+from companion.instruments.style import BAR, CALIBRATION, name_lines, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import voter_counts
@@ -162,17 +163,19 @@ def low_privacy_digits() -> float:
 @styled
 def draw_norm_ratios(frame: pd.DataFrame) -> Figure:
     """Distance of the perturbed MLE from the truth over two candidate rates, against the number of items."""
-    figure = Figure(figsize=(6.4, 3.4))
-    axes = figure.subplots()
+    message = (
+        "Over the printed rate the error of all strengths grows with the items; over the corrected rate it does not"
+    )
+    figure, (axes,) = panels(message=message, height=2.9)
     for rate, part in frame.groupby("rate", sort=False):
         look = CALIBRATION[str(rate)]
-        axes.errorbar(part["items"], part["mean"], BAR * part.se, capsize=2, label=f"rate {rate}", **look)
+        axes.errorbar(part["items"], part["mean"], BAR * part.se, capsize=2, label=f"over the rate {rate}", **look)
     first = frame[frame.rate == "as printed"].iloc[0]
-    root = (frame["items"] / first["items"]) ** 0.5 * first["mean"]
-    axes.plot(frame["items"], root, color="black", lw=0.8, ls=":", label="√n through the first mark")
-    axes.set(xlabel="items n", ylabel="ℓ2 error over its rate", xscale="log", yscale="log")
-    ticks = sorted(frame["items"].unique())
+    ticks = np.sort(frame["items"].unique())
+    root = (ticks / first["items"]) ** 0.5 * first["mean"]
+    axes.plot(ticks, root, color="black", lw=0.8, ls=":", label="growth like √n")
+    axes.set(xlabel=AXES["n"], ylabel="error / rate", xscale="log", yscale="log")
     axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
     axes.minorticks_off()
-    axes.legend()
+    name_lines(axes, width=13)
     return figure

@@ -262,10 +262,12 @@ def check_exp_7(frame: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_by_voters(frame: pd.DataFrame) -> Figure:
     """Losses against the number of voters, a curve an epsilon (Figure 6)."""
-    return draw_losses(frame, "m", "epsilon")
+    message = "More voters make every error smaller; two mistakes keep published curves from falling"
+    return draw_losses(frame, "m", "epsilon", message)
 
 
 @styled
 def draw_by_epsilon_voter(frame: pd.DataFrame) -> Figure:
     """Losses against epsilon, a curve a number of voters (Figure 7)."""
-    return draw_losses(frame, "epsilon", "m")
+    message = "Every error falls as privacy is relaxed; two mistakes make published curves level off early"
+    return draw_losses(frame, "epsilon", "m", message)

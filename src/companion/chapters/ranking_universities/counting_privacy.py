@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from companion.chapters.ranking_universities.survey_counts import furthest_sheets, survey_data, survey_mechanism
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import CALIBRATION, styled
+from companion.instruments.style import CALIBRATION, name_lines, panels, styled
 from companion.instruments.two_items import log_first_wins
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_2, algorithm_3
@@ -171,23 +171,19 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> Iterato
 @styled
 def draw_two_items(frame: pd.DataFrame) -> Figure:
     """Exact privacy loss of the released order of two items against the number of voters."""
-    figure = Figure(figsize=(6.4, 3.6))
-    axes = figure.subplots()
-    last = frame.voters.max()
+    claimed = frame.claimed.iloc[0]
+    broken = frame[(frame.calibration == "as printed") & (frame.loss > claimed)].voters.min()
+    message = f"{broken} voters are enough to break the promise of the printed noise; with twice the noise it holds"
+    figure, (axes,) = panels(message=message, height=3.1)
     for calibration, part in frame.groupby("calibration", sort=False):
         look = CALIBRATION[str(calibration)]
-        axes.plot(part.voters, part.loss, **look)
-        axes.axhline(part.vector.iloc[0], color=look["color"], ls=":", lw=1.2)
-        name = f"the order, noise {calibration}"
-        axes.annotate(name, (last, part.loss.iloc[-1]), (0, -7), color=look["color"], **_UNDER)
-    claimed = frame.claimed.iloc[0]
-    axes.axhline(claimed, color="black", lw=1)
-    axes.annotate("claimed ε", (last, claimed), (0, 3), textcoords="offset points", ha="right")
-    above = frame.vector.max()
-    axes.annotate("the noisy counts, as printed", (last, above), (0, 3), textcoords="offset points", ha="right")
-    axes.set(xlabel="voters, one answer each", ylabel="privacy loss (exact)", ylim=(0, 1.12 * above))
-    axes.set_title("Two voters are enough to break the promise", fontsize=11)
-    axes.set_xticks([1, *range(5, last + 1, 5)])
+        axes.plot(part.voters, part.loss, label=f"order, noise {calibration}", **look)
+        if part.vector.iloc[0] > claimed:
+            axes.axhline(part.vector.iloc[0], color=look["color"], ls=":", lw=1.2, label=f"counts, {calibration}")
+    axes.axhline(claimed, color="black", lw=1, label="claimed ε")
+    axes.set(xlabel="voters, one answer each", ylabel="privacy loss (exact)", ylim=(0, 1.12 * frame.vector.max()))
+    axes.set_xticks([1, *range(5, frame.voters.max() + 1, 5)])
+    name_lines(axes, width=12)
     return figure
 
 

@@ -19,7 +19,7 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_scores,
 )
 from companion.instruments import surveys as datasets
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, label_outer, on_phone, panels, styled
 from companion.instruments.two_items import log_first_wins
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import Score, pairwise_wins, win_counts
@@ -149,26 +149,28 @@ def draw_preferences(frame: pd.DataFrame) -> Figure:
     """Share of the answers that prefer the university of the row to that of the column, as a field of colours."""
     names = list(frame.university.unique())
     shares = 100 * frame.pivot(index="university", columns="rival", values="share").loc[names, names]
-    figure = Figure(figsize=(6.4, 3.7))
-    axes = figure.subplots()
+    message = "London beats every rival, and Paris all but London; third to fifth are a close call"
+    figure, (axes,) = panels(message=message, height=3.1)
     look = {"cmap": "RdBu", "vmin": 0, "vmax": 100, "cbar": False, "annot_kws": {"size": 10}}
     sns.heatmap(shares, ax=axes, annot=True, fmt=".0f", linewidths=1, **look)
     axes.set(xlabel="… rather than", ylabel="so many percent prefer …")
-    axes.set_title("London beats every rival; third to fifth are a close call", fontsize=11)
     axes.grid(False)
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0, labelrotation=0)
+    if on_phone():
+        axes.tick_params("x", labelrotation=40)
     return figure
 
 
 @styled
 def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
     """Places of the universities in the data of 1998 and in the corrected data, a panel a score."""
-    names = {"wins": "wins", "half": "wins + ½ ties", "net": "wins − losses"}
-    figure = Figure(figsize=(7.2, 3.4))
+    names = {"wins": "wins", "half": "wins and half the ties", "net": "net wins: wins − losses"}
+    message = "One pair entered the wrong way round moves no university by wins, and three of them by net wins"
+    figure, made = panels(3, message=message, height=2.7, sharey=True)
     colour = dict(zip(frame.university.unique(), COLOURS, strict=False))
-    for axes, (score, rows) in zip(figure.subplots(1, 3, sharey=True), frame.groupby("score", sort=False), strict=True):
+    for axes, (score, rows) in zip(made, frame.groupby("score", sort=False), strict=True):
         for university, part in rows.groupby("university", sort=False):
             place = part.set_index("data").place[["1998", "corrected"]]
             axes.plot([0, 1], place, "o-", color=colour[university], lw=1 + 2 * (place.iloc[0] != place.iloc[1]))
@@ -177,8 +179,7 @@ def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
         axes.set_xticks([0, 1], ["1998", "corrected"])
         axes.set_yticks(range(1, len(colour) + 1))
         axes.grid(False)
-    figure.axes[0].set_ylabel("place")
-    figure.suptitle("One pair the wrong way round: wins do not notice, net wins do", x=0.01, ha="left", fontsize=11)
+    label_outer(made, "", "place")
     return figure
 
 
@@ -186,14 +187,15 @@ def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
 def draw_place_probabilities(frame: pd.DataFrame) -> Figure:
     """Exact probability of every place for every university, a panel an epsilon."""
     groups = list(frame.groupby("epsilon", sort=True))
-    figure = Figure(figsize=(7.2, 2.9))
-    panels = figure.subplots(1, len(groups), sharey=True)
+    message = "Noise blurs close places first: third and fourth stay open when all the others are settled"
+    figure, made = panels(len(groups), message=message, height=2.4, on_phone=2, sharey=True)
     order = frame.university.unique()
-    for axes, (epsilon, part) in zip(np.atleast_1d(panels), groups, strict=True):
+    for axes, (epsilon, part) in zip(made, groups, strict=True):
         table = part.pivot(index="university", columns="place", values="probability").loc[order]
         percent = table.map(lambda p: f"{100 * p:.0f}" if p >= 0.005 else "")
-        look = {"cmap": "Blues", "vmin": 0, "vmax": 1, "cbar": False, "annot_kws": {"size": 8}}
+        look = {"cmap": "Blues", "vmin": 0, "vmax": 1, "cbar": False, "annot_kws": {"size": 8.5}}
         sns.heatmap(table, ax=axes, annot=percent, fmt="", xticklabels=range(1, len(order) + 1), **look)
-        axes.set(title=f"ε = {epsilon:g}", xlabel="place", ylabel="")
+        axes.set(title=f"ε = {epsilon:g}")
         axes.tick_params(length=0, labelrotation=0)
+    label_outer(made, "place", "chance of a place, in percent")
     return figure

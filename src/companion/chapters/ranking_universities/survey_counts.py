@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from companion.instruments import surveys as datasets
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import BAR, CALIBRATION, styled
+from companion.instruments.style import BAR, CALIBRATION, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.cai2025 import algorithm_3
@@ -193,25 +193,29 @@ def figure_8_by_data() -> pd.DataFrame:
     )
 
 
+#: What a calibration is called in the figure.
+_NAMES = {"as printed": "wins, as printed", "corrected": "wins, corrected noise", "net wins": "net wins"}
+
+
 @styled
 def draw_rank_difference(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference against epsilon, a panel a survey; bars are 95 % intervals of the simulation."""
-    figure = Figure(figsize=(7.2, 3.6))
-    panels = figure.subplots(1, frame.survey.nunique(), sharey=True)
-    for axes, (survey, rows) in zip(np.atleast_1d(panels), frame.groupby("survey", sort=False), strict=True):
+    message = "The published points lie on the printed noise, which spends more privacy than its axis says"
+    figure, made = panels(frame.survey.nunique(), message=message, height=2.9, sharey=True)
+    for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         for calibration, part in rows.groupby("calibration", sort=False):
             look = CALIBRATION[str(calibration)]
             axes.plot(part.epsilon, part.exact, color=look["color"], lw=1)
             seen = part[part.se > 0]  # where no release differed there is no error to draw
-            axes.errorbar(seen.epsilon, seen["mean"], BAR * seen.se, ls="", capsize=2, label=calibration, **look)
+            axes.errorbar(
+                seen.epsilon, seen["mean"], BAR * seen.se, ls="", capsize=2, label=_NAMES[calibration], **look
+            )
         known = rows.dropna(subset="published")
         axes.plot(known.epsilon, known.published, "x", color="black", ms=7, mew=1.5, label="published")
-        axes.set(title=survey, xlabel="ε on the axis of the paper", xscale="log")
+        axes.set(title=survey, xscale="log")
         ticks = [e for e in (0.5, 1, 2, 4, 10) if rows.epsilon.min() <= e <= rows.epsilon.max()]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
-    np.atleast_1d(panels)[0].set_ylabel("mean absolute rank difference")
-    np.atleast_1d(panels)[-1].legend(loc="upper right")
-    title = "The published points lie on the printed noise, whose privacy is not that of the axis"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    label_outer(made, "ε on the axis of the paper", "places off, mean of the items")
+    key(figure, *made[-1].get_legend_handles_labels(), columns=4)
     return figure

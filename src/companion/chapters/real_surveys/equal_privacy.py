@@ -16,7 +16,7 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_data,
     survey_mechanism,
 )
-from companion.chapters.real_surveys.panels import LOOK, bars, epsilon_axis, label_first, panels
+from companion.chapters.real_surveys.panels import LOOK, PLACES_OFF, curves, epsilon_axis
 from companion.chapters.real_surveys.survey_likelihood import (
     Table,
     decided,
@@ -26,7 +26,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
     random_difference,
     survey_mle,
 )
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled, wrapped
 from companion.instruments.sweep import stream
 from companion.printed.cai2025 import algorithm_3
 from dprank.pairwise import mle_from_counts, objective_loss
@@ -69,7 +69,7 @@ def same_noise(epsilon: float, repetitions: int) -> pd.DataFrame:
     """How far the MLE's ranking is from that of counts with the very same noise.
 
     ``survey``, ``table`` (undecided answers dropped, counted half, or dropped with all pairs made equally often
-    compared), ``score``, ``same order`` (share of draws), ``difference`` (mean rank difference between the two).
+    compared), ``score``, ``same order`` (share of draws) and its ``se``, ``difference`` (mean rank difference).
     """
     rows = []
     tables: dict[str, Callable[[str], Table]] = {"dropped": decided, "half": halved, "equally often": evened}
@@ -82,8 +82,10 @@ def same_noise(epsilon: float, repetitions: int) -> pd.DataFrame:
         place = places(mle_from_counts(played, noisy, ridge=mechanism.ridge)[0])
         for score, value in (("wins", noisy), ("net wins", noisy - played.sum(1) / 2)):
             other = places(value)
-            rows.append((survey, table, score, (place == other).all(1).mean(), np.abs(place - other).mean()))
-    return pd.DataFrame(rows, columns=["survey", "table", "score", "same order", "difference"])
+            same = (place == other).all(1)
+            error = same.std(ddof=1) / math.sqrt(repetitions)
+            rows.append((survey, table, score, same.mean(), np.abs(place - other).mean(), error))
+    return pd.DataFrame(rows, columns=["survey", "table", "score", "same order", "difference", "se"])
 
 
 def noiseless_orders() -> pd.DataFrame:
@@ -134,20 +136,14 @@ def noise_needed(epsilon: float) -> pd.DataFrame:
 @styled
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference of all methods against epsilon, a panel a survey; bars are 95 % intervals."""
-    figure = Figure(figsize=(7.2, 3.9))
-    for axes, (survey, rows) in zip(panels(figure, frame.survey), frame.groupby("survey", sort=False), strict=True):
-        for method in (name for name in LOOK if name in set(rows.method)):
-            part = rows[rows.method == method].sort_values("epsilon")
-            bars(axes, part.epsilon, part, method, LOOK[method])
+    message = "At equal privacy all methods rank alike; only the estimator as printed stands apart"
+    figure, made = panels(frame.survey.nunique(), message=message, height=3.0, sharey=True)
+    for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
+        curves(axes, rows, "epsilon")
         axes.axhline(rows.random.iloc[0], color="black", ls=":", lw=1.2, label="random order")
-        epsilon_axis(axes, str(survey), rows.epsilon, "ε, each pair at most once")
-    label_first(figure, "mean absolute rank difference")
-    figure.suptitle(
-        "At equal privacy the methods rank alike; only the estimator as printed stands apart",
-        x=0.01,
-        ha="left",
-        fontsize=11,
-    )
+        epsilon_axis(axes, str(survey), rows.epsilon)
+    label_outer(made, "ε, each pair at most once", PLACES_OFF)
+    key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure
 
 
@@ -176,36 +172,39 @@ def told(curves: pd.DataFrame, equal: pd.DataFrame) -> dict[str, str]:
 @styled
 def draw_spent(frame: pd.DataFrame) -> Figure:
     """Provable privacy loss over the epsilon of the axis, as printed, a panel a survey and a row a promise."""
-    figure = Figure(figsize=(7.2, 2.4))
-    looks = {"counts": {"color": COLOURS[1], "marker": "s"}, "MLE": {"color": COLOURS[3], "marker": "^"}}
-    for axes, (survey, rows) in zip(panels(figure, frame.survey), frame.groupby("survey", sort=False), strict=True):
+    message = "Counting spends more privacy than the axis of the figure says, the estimator less"
+    figure, made = panels(frame.survey.nunique(), message=message, height=2.1, sharey=True)
+    looks = {"counts": ("counting", COLOURS[1], "s"), "MLE": ("estimator", COLOURS[3], "^")}
+    for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         axes.axvline(1.0, color="black", lw=1)
-        for name, look in looks.items():
-            axes.plot(rows[name], rows.promise, ls="", ms=7, **look)
-            text = {"counts": "counts", "MLE": "estimator"}[name]
-            at = (rows[name].iloc[0], rows.promise.iloc[0])
-            axes.annotate(text, at, (0, 7), textcoords="offset points", ha="center", color=look["color"])
-        axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.7), xlabel="privacy loss / ε of the axis")
-    title = "Counting spends more than its axis says, the estimator less"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+        promises = [wrapped(promise, 1.2, 10) for promise in rows.promise]
+        for name, (text, colour, marker) in looks.items():
+            axes.plot(rows[name], promises, marker, color=colour, ms=7)
+            at = (rows[name].iloc[0], promises[0])
+            axes.annotate(text, at, (0, 7), textcoords="offset points", ha="center", color=colour)
+        axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.8))
+    label_outer(made, "privacy lost / ε of the axis", "what a voter may do")
     return figure
 
 
 @styled
 def draw_same_noise(frame: pd.DataFrame) -> Figure:
     """In how many percent of the draws the estimator and a score give the same order, a panel a survey."""
-    figure = Figure(figsize=(7.2, 2.8))
-    names = {"dropped": "open answers dropped", "half": "open: half a win each", "equally often": "spread evenly"}
-    for axes, (survey, rows) in zip(panels(figure, frame.survey), frame.groupby("survey", sort=False), strict=True):
+    message = "With the same noise the estimator ranks as net wins do, and exactly so on even comparisons"
+    figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
+    names = {"dropped": "open answers dropped", "half": "half a win each", "equally often": "spread evenly"}
+    for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         for shift, (score, part) in zip((-0.2, 0.2), rows.groupby("score", sort=False), strict=True):
-            places_of = np.arange(len(part)) + shift
-            bars_of = axes.barh(places_of, 100 * part["same order"], 0.36, color=LOOK[str(score)]["color"], label=score)
-            axes.bar_label(bars_of, fmt=" %.0f", fontsize=8)
-        axes.set(title=str(survey), xlim=(0, 112), xlabel="same order, % of draws")
-        axes.set_yticks(np.arange(len(names)), [names[name] for name in rows["table"].unique()])
+            at, look = np.arange(len(part)) + shift, {"color": LOOK[str(score)]["color"], "ecolor": "0.35"}
+            share = 100 * part["same order"]
+            axes.barh(at, share, 0.36, xerr=100 * BAR * part.se, label=f"as {score}", error_kw={"lw": 1}, **look)
+            for height, length in zip(at, share, strict=True):
+                axes.text(length + 4, height, f"{length:.0f}", va="center", fontsize=9)
+        axes.set(title=str(survey), xlim=(0, 118))
+        axes.set_xticks(range(0, 101, 25))
+        axes.set_yticks(np.arange(len(names)), [wrapped(names[name], 1.1, 10) for name in rows["table"].unique()])
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.grid(False)
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", fontsize=8, ncols=2)
-    title = "The same noise: the estimator ranks as net wins do, and exactly so on even comparisons"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    label_outer(made, "same order, % of the draws", "comparisons")
+    key(figure, *made[0].get_legend_handles_labels())
     return figure

@@ -13,7 +13,7 @@ from companion.chapters.edge_privacy.oneshot import oneshot_checks
 from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import AXES, label_of, monotone, place
 from companion.instruments.strengths import L2, LINF, MISSED, missed_more
-from companion.instruments.style import styled
+from companion.instruments.style import panels, styled
 from companion.ledger.claim import Check, amended, claim, printed
 
 
@@ -123,8 +123,11 @@ def check_finding_3(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> Iter
 def draw_advantage(frame: pd.DataFrame) -> Figure:
     """How much more the MLE misses than counts, as printed: a panel a kind of privacy, a field a setting."""
     groups = list(frame.groupby("unit", sort=False))
-    figure = Figure(figsize=(7.2, 3.2))
-    for axes, (unit, rows) in zip(figure.subplots(1, len(groups), squeeze=False)[0], groups, strict=True):
+    message = (
+        "Counting finds more of the best under much noise (blue: so many in 100), the estimator under little (red)"
+    )
+    figure, made = panels(len(groups), message=message, height=2.7)
+    for axes, (unit, rows) in zip(made, groups, strict=True):
         table = rows.pivot_table(index="along", columns="epsilon", values="more")
         table = table.rename(index=label_of, columns=label_of)
         percent = table.map(lambda more: f"{round(100 * more):+d}".replace("-", "−").replace("+0", "0"))
@@ -132,8 +135,6 @@ def draw_advantage(frame: pd.DataFrame) -> Figure:
         sns.heatmap(table, ax=axes, annot=percent, fmt="", **look)
         axes.invert_yaxis()
         axes.tick_params(length=0, labelrotation=0)
-        axes.set(title=f"{unit} privacy, n = {rows.n.iloc[0]}", xlabel="ε", ylabel=AXES["p" if unit == "edge" else "m"])
-    figure.suptitle(
-        "Counting misses less under much noise (blue), the estimator under little (red)", x=0.01, ha="left", fontsize=11
-    )
+        private = {"edge": "one comparison", "individual": "one voter"}[str(unit)]
+        axes.set(title=f"{private} private, {rows.n.iloc[0]} items", xlabel="ε", ylabel=AXES["pm"[unit != "edge"]])
     return figure

@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from companion.chapters.real_surveys.panels import LOOK, bars, panels
+from companion.chapters.real_surveys.panels import curves
 from companion.chapters.real_surveys.survey_likelihood import random_difference
-from companion.instruments.style import styled
+from companion.instruments.loss_curves import AXES
+from companion.instruments.style import key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.printed.cai2025 import algorithm_1
 from dprank.data.counting import Score
@@ -181,16 +182,13 @@ def net_or_mle(
 @styled
 def draw_incomplete(frame: pd.DataFrame) -> Figure:
     """Error against the share of compared pairs, a panel a kind of graph; bars are 95 % intervals."""
-    figure = Figure(figsize=(7.2, 3.9))
-    for axes, (graph, rows) in zip(panels(figure, frame.graph), frame.groupby("graph", sort=False), strict=True):
-        for method in (name for name in LOOK if name in set(rows.method)):
-            part = rows[rows.method == method].sort_values("probability")
-            bars(axes, part.probability, part, method, LOOK[method])
+    message = "Net wins are best, unless opponents differ and it is public who met whom: then the estimator is"
+    figure, made = panels(frame.graph.nunique(), message=message, height=3.1, sharey=True)
+    names = {"Erdős–Rényi": "every pair alike", "two leagues": "two leagues, rarely meeting"}
+    for axes, (graph, rows) in zip(made, frame.groupby("graph", sort=False), strict=True):
+        curves(axes, rows, "probability")
         axes.axhline(1.0, color="black", ls=":", lw=1.2, label="random order")
-        axes.set(title=str(graph), xlabel="share of pairs compared", xlim=(0, 1.03), ylim=(0, 1.06))
-    figure.axes[0].set_ylabel("rank difference from the truth,\nas a share of a random order's")
-    figure.axes[0].legend(loc="lower left", fontsize=8)
-    figure.suptitle(
-        "Net wins are best, unless opponents differ and it is public who met whom", x=0.01, ha="left", fontsize=11
-    )
+        axes.set(title=names.get(str(graph), str(graph)), xlim=(0, 1.03), ylim=(0, 1.06))
+    label_outer(made, AXES["p"], "places off / random order's")
+    key(figure, *made[0].get_legend_handles_labels())
     return figure

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from companion.instruments.style import BAR, CALIBRATION, COLOURS
 
@@ -21,22 +19,28 @@ LOOK: dict[str, dict[str, Any]] = {
 }
 
 
-def panels(figure: Figure, names: pd.Series) -> Any:
-    return np.atleast_1d(figure.subplots(1, names.nunique(), sharey=True))
+#: What the curves measure.
+PLACES_OFF = "places off, mean of the items"
+_NAMES = {
+    "MLE as printed": "estimator as printed",
+    "MLE, private graph": "estimator, pairs secret",
+    "MLE, public graph": "estimator, pairs public",
+}
 
 
 def bars(axes: Axes, x: pd.Series, part: pd.DataFrame, label: str, look: dict[str, Any]) -> None:
     axes.errorbar(x, part["mean"], BAR * part.se, lw=1, capsize=2, label=label, **look)
 
 
-def epsilon_axis(axes: Axes, title: str, epsilon: pd.Series, label: str) -> None:
-    axes.set(title=title, xlabel=label, xscale="log")
+def curves(axes: Axes, rows: pd.DataFrame, along: str) -> None:
+    """A curve with bars for every method of a frame."""
+    for method in (name for name in LOOK if name in set(rows.method)):
+        part = rows[rows.method == method].sort_values(along)
+        bars(axes, part[along], part, _NAMES.get(method, method), LOOK[method])
+
+
+def epsilon_axis(axes: Axes, title: str, epsilon: pd.Series) -> None:
+    axes.set(title=title, xscale="log", ylim=(0, None))
     ticks = [e for e in (0.5, 1, 2, 4, 10) if epsilon.min() <= e <= epsilon.max()]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-
-
-def label_first(figure: Figure, text: str) -> None:
-    figure.axes[0].set_ylabel(text)
-    figure.axes[0].set_ylim(bottom=0)
-    figure.axes[0].legend(loc="upper right", fontsize=8, bbox_to_anchor=(1.0, 0.93))
