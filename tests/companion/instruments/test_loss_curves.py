@@ -1,11 +1,14 @@
 """Falls and rises by hand."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from companion.chapters.edge_privacy import comparisons
+from companion.chapters.edge_privacy import comparisons, oneshot
+from companion.chapters.edge_privacy.published_curves import PUBLISHED_1
 from companion.chapters.individual_privacy import voters
-from companion.instruments import strengths
+from companion.instruments import loss_curves, strengths
+from companion.printed import cai2025_curves
 
 
 def losses(values, **columns):
@@ -29,3 +32,43 @@ def test_monotone_reads_the_least_certain_step():
     assert [check.outcome for check in comparisons.check_exp_1(losses([0.5], n=[100]))] == [None], (
         "a single point decides nothing"
     )
+
+
+def four_losses(**columns):
+    parts = [losses(0.3, method=method, loss=loss, **columns) for method, loss, _ in loss_curves._PANELS]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_published_points_within_a_frame_are_drawn_on_their_own_curve():
+    frame = four_losses(n=[100, 100, 400, 400], p=1.0, epsilon=[0.5, 1.0, 0.5, 1.0])
+    both = loss_curves.with_published(frame, 1)
+    known = both[both.variant == "published"]
+    assert set(known.n) == {100, 325}, "700 items are not in the frame"
+    assert set(known.epsilon) == {0.5}, "there is no curve without noise"
+    assert loss_curves.with_published(frame.assign(p=0.5), 1).variant.eq("corrected").all(), "another setting"
+    axes = loss_curves.draw_by_items(both).axes[2]
+    at, missed = next(line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())).get_data()
+    assert dict(zip(at, missed, strict=True)) == {100: 0.373, 325: 0.248}
+
+
+def test_a_mistake_is_dotted_for_the_first_and_last_curve_only():
+    frame = four_losses(n=[12, 12, 12, 32, 32, 32], m=1000, epsilon=[0.5, 1.0, np.inf] * 2)
+    frame = pd.concat([frame.assign(variant=variant) for variant in ("corrected", "as run")])
+    axes = loss_curves.draw_by_items(loss_curves.with_published(frame, 5)).axes[1]
+    assert [line.get_linestyle() for line in axes.lines].count(":") == 2
+    assert [line.get_marker() for line in axes.lines].count("x") == 2
+
+
+def test_points_printed_twice_agree():
+    for row in cai2025_curves.curves(1).query("loss == 'missed'").itertuples():
+        assert PUBLISHED_1[row.method, row.epsilon][row.n] == row.mean
+
+
+def test_oneshot_is_drawn_with_its_published_points():
+    cells = [(n, epsilon, method) for n in (150, 350) for epsilon in (0.1, np.inf) for method in oneshot._LOOKS]
+    frame = pd.DataFrame(cells, columns=["n", "epsilon", "method"]).assign(mean=0.5, se=0.01, chance=0.75)
+    both = oneshot.with_published(frame)
+    assert len(both) - len(frame) == 6, "two sizes and three methods at epsilon 0.1"
+    noisy, free = oneshot.draw_oneshot(both).axes
+    crosses = [[line for line in axes.lines if line.get_marker() == "x"] for axes in (noisy, free)]
+    assert [sum(len(line.get_xdata()) for line in lines) for lines in crosses] == [6, 0]

@@ -32,11 +32,16 @@ def bars(axes: Axes, x: pd.Series, part: pd.DataFrame, label: str, look: dict[st
     axes.errorbar(x, part["mean"], BAR * part.se, lw=1, capsize=2, label=label, **look)
 
 
+def name_of(method: str) -> str:
+    """What the figures call a method of a frame."""
+    return _NAMES.get(method, method)
+
+
 def curves(axes: Axes, rows: pd.DataFrame, along: str) -> None:
     """A curve with bars for every method of a frame."""
     for method in (name for name in LOOK if name in set(rows.method)):
         part = rows[rows.method == method].sort_values(along)
-        bars(axes, part[along], part, _NAMES.get(method, method), LOOK[method])
+        bars(axes, part[along], part, name_of(method), LOOK[method])
 
 
 def epsilon_axis(axes: Axes, title: str, epsilon: pd.Series) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from companion.chapters.real_surveys import equal_privacy as s
-from companion.chapters.real_surveys import incomplete, published_curve, survey_likelihood
+from companion.chapters.real_surveys import incomplete, panels, published_curve, survey_likelihood
 
 
 def test_the_mle_orders_as_noisy_counts_where_all_pairs_are_compared_equally_often():
@@ -46,10 +46,9 @@ def test_figures_draw_what_they_are_given():
     for draw, frame in frames.items():
         figure = draw(frame)
         assert len(figure.axes) == 2
-        legend = {
-            text.get_text() for axes in figure.axes if axes.get_legend() for text in axes.get_legend().get_texts()
-        }
         named = (
-            set(frame["method"]) if "method" in frame else {"perturbed MLE", "noisy counts, exact", "MLE, published"}
+            {panels.name_of(method) for method in frame.method}
+            if "method" in frame
+            else {"estimator", "counting, exact", "estimator, published"}
         )
-        assert legend == named | {"random order"}
+        assert {text.get_text() for text in figure.legends[0].get_texts()} == named | {"random order"}
