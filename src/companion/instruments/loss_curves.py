@@ -145,7 +145,7 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str) -> Fi
         for colour, value in zip(shades(len(values)), values, strict=True):
             for variant, look in _LOOKS.items():
                 part = rows[(rows[curve] == value) & (rows.variant == variant)]
-                if variant == "as run" and value not in (values[0], values[-1]):
+                if part.empty or (variant == "as run" and value not in (values[0], values[-1])):
                     continue
                 label = f"{_SYMBOLS[curve]} = {label_of(value)}" if variant == "corrected" else "_"
                 band(axes, _finite(part[along], last), part, color=colour, label=label, **look)

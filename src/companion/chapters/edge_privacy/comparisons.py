@@ -274,6 +274,13 @@ def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
 
 
 @styled
+def draw_equal_data(frame: pd.DataFrame) -> Figure:
+    """Losses of `equal_data` against the number of items, a curve an epsilon."""
+    message = "With as many comparisons for any number of items, errors grow with the items under edge privacy, too"
+    return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message)
+
+
+@styled
 def draw_ridge(frame: pd.DataFrame) -> Figure:
     """Relative l2 error (log) and missed share of the MLE against the factor of gamma, a curve an epsilon."""
     losses = {

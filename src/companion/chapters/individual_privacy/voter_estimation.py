@@ -16,7 +16,7 @@ from scipy import special
 from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import AXES
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, label_outer, panels, styled
-from companion.instruments.sweep import sweep
+from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import proposition_3_1
 from dprank.models.bradley_terry import LOGISTIC
@@ -125,6 +125,18 @@ def widest(wins: Array, played: Array, theta: Array, noise: Array, ridge: float)
     return high
 
 
+def answered(theta: Array, comparisons: int, repetitions: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """How often each pair was compared, and how often each item won, in independent data sets."""
+    first, second = np.triu_indices(len(theta), 1)
+    games = multinomial(comparisons, np.full(first.size, 1 / first.size), repetitions, rng=rng)
+    won = binomial(games, LOGISTIC.cdf(theta[first] - theta[second]), rng=rng)
+    played = np.zeros((repetitions, len(theta), len(theta)))
+    played[:, first, second] = played[:, second, first] = games
+    points = np.zeros_like(played)
+    points[:, first, second], points[:, second, first] = won, games - won
+    return played, points.sum(-1)
+
+
 def estimation_errors(
     calibration: str,
     n_items: int,
@@ -141,14 +153,7 @@ def estimation_errors(
     "as printed" is Theorem 3.1, least kappa_2; "centred" the same minus its mean; "larger ridge": sqrt(S log n) (B.2).
     """
     theta = STRENGTHS[strengths](n_items)
-    first, second = np.triu_indices(n_items, 1)
-    games = multinomial(voters * answers, np.full(first.size, 1 / first.size), repetitions, rng=rng)
-    won = binomial(games, LOGISTIC.cdf(theta[first] - theta[second]), rng=rng)
-    played = np.zeros((repetitions, n_items, n_items))
-    played[:, first, second] = played[:, second, first] = games
-    points = np.zeros_like(played)
-    points[:, first, second], points[:, second, first] = won, games - won
-    wins = points.sum(-1)
+    played, wins = answered(theta, voters * answers, repetitions, rng)
     ridge = math.sqrt(2 * voters * answers / n_items * math.log(n_items)) if calibration == "larger ridge" else None
     mechanism = proposition_3_1(epsilon, n_items, per_person=answers, ridge=ridge).mechanism
     noise = laplace(mechanism.scale, wins.shape, rng=deepcopy(rng))  # what the estimate draws
@@ -255,4 +260,32 @@ def draw_estimation_error(frame: pd.DataFrame) -> Figure:
         axes.set(title=f"{items} items", xscale="log", yscale="log")
     label_outer(made, AXES["m"], "largest error of a strength")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    return figure
+
+
+def releases(n_items: int, voters: int, epsilon: float, answers: int, number: int) -> pd.DataFrame:
+    """Estimates from one data set, noise drawn anew: ``release``, ``truth``, ``as printed``, ``minus its mean``."""
+    rng = stream("cai2025:thm-3.1:releases", {"items": n_items, "voters": voters, "epsilon": epsilon})
+    theta = STRENGTHS["spread"](n_items)
+    played, wins = (np.repeat(it, number, axis=0) for it in answered(theta, voters * answers, 1, rng))
+    estimate = proposition_3_1(epsilon, n_items, per_person=answers).mechanism.estimate(played, wins, rng)
+    columns = {"as printed": estimate, "minus its mean": estimate - estimate.mean(-1, keepdims=True)}
+    frame = pd.DataFrame({name: values.ravel() for name, values in columns.items()})
+    return frame.assign(voters=voters, release=np.repeat(np.arange(number), n_items), truth=np.tile(theta, number))
+
+
+@styled
+def draw_releases(frame: pd.DataFrame) -> Figure:
+    """Estimated strengths against the true ones, a line a release; as printed, and minus the mean of each."""
+    number, voters = frame.release.nunique(), frame.voters.iloc[0]
+    message = f"{number} private estimates from the same {voters:,} voters are right but for a shift of all strengths"
+    figure, made = panels(2, message=message, height=2.9, sharey=True)
+    for axes, column in zip(made, ("as printed", "minus its mean"), strict=True):
+        for _, part in frame.groupby("release"):
+            look = _LOOKS["as printed" if column == "as printed" else "centred"]
+            axes.plot(part.truth, part[column], color=look["color"], lw=1.2)
+        axes.plot([-1, 1], [-1, 1], "k--", lw=1, label="truth")
+        axes.set_title(column)
+    label_outer(made, "true strength of an item", "estimated strength")
+    key(figure, *made[0].get_legend_handles_labels())
     return figure

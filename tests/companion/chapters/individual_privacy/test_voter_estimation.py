@@ -63,3 +63,13 @@ def test_a_broken_correction_is_seen(curve):
     worse = curve.assign(mean=curve["mean"] * 30)
     assert any(c.outcome is False for c in voter_estimation.check_thm_3_1(worse) if c.about == "corrected")
     assert any(c.outcome is False for c in estimation_limits.check_optimal(worse) if c.about == "corrected")
+
+
+def test_releases_of_one_data_set_are_shifted_and_their_centres_agree():
+    frame = voter_estimation.releases(6, 10**6, 0.5, 5, 3)
+    shift = (frame["as printed"] - frame["minus its mean"]).groupby(frame.release)
+    assert shift.std().max() < 1e-9, "each is shifted as a whole"
+    assert shift.mean().abs().min() > 0.01
+    assert (frame["minus its mean"] - frame.truth).abs().max() < 0.05
+    printed, centred = voter_estimation.draw_releases(frame).axes
+    assert len(printed.lines) == len(centred.lines) == 4

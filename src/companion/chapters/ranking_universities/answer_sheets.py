@@ -1,0 +1,56 @@
+"""Sensitivity as a picture: one student's answer sheet before and after, and how far it moves all counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from companion.instruments.style import COLOURS, label_outer, panels, styled
+from companion.instruments.surveys import UNIVERSITIES
+
+Array = NDArray[np.int64]
+
+
+def turned(n_items: int, empty: bool) -> tuple[Array, Array]:
+    """Two sheets that are furthest apart, as tables of who wins against whom: all items of one half win, or all of
+    the other; within a half each item wins against those that follow.
+
+    With `empty`, only the winning half is compared within itself, and the other leaves its lines empty.
+    """
+    first = np.arange(n_items) < n_items // 2
+    across, follows = np.outer(first, ~first), np.triu(np.ones((n_items, n_items), bool), 1)
+    inside = [follows & np.outer(half, half) for half in (first, ~first)]
+    before = across | inside[0] | (inside[1] & (not empty))
+    after = across.T | inside[1] | (inside[0] & (not empty))
+    return before.astype(int), after.astype(int)
+
+
+def moved(names: tuple[str, ...] = UNIVERSITIES) -> pd.DataFrame:
+    """What the two sheets count for every item: ``rule``, ``item``, ``before``, ``after``."""
+    rules = {"every line filled": False, "lines may stay empty": True}
+    counts = {rule: [sheet.sum(1) for sheet in turned(len(names), empty)] for rule, empty in rules.items()}
+    counts["net wins, halved"] = [(sheet.sum(1) - sheet.sum(0)) / 2 for sheet in turned(len(names), True)]
+    return pd.concat(
+        pd.DataFrame({"rule": rule, "item": names, "before": before, "after": after})
+        for rule, (before, after) in counts.items()
+    )
+
+
+@styled
+def draw_moved(frame: pd.DataFrame) -> Figure:
+    """Counts of one sheet before (open) and after (arrow), a row an item and a panel a rule."""
+    total = (frame.after - frame.before).abs().groupby(frame.rule, sort=False).sum()
+    filled, empty, net = (f"{steps:g}" for steps in total)
+    message = f"One sheet turned round moves {filled} wins; {empty} if lines may stay empty, but net wins only {net}"
+    figure, made = panels(len(total), message=message, height=2.5, sharey=True)
+    for axes, (rule, rows) in zip(made, frame.groupby("rule", sort=False), strict=True):
+        for row, (before, after) in enumerate(zip(rows.before, rows.after, strict=True)):
+            colour = COLOURS[2 if after > before else 1]
+            axes.plot(before, row, "o", color=colour, mfc="none", ms=7)
+            axes.annotate("", (after, row), (before, row), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2})
+        axes.set(title=f"{rule}: {total[rule]:g}", ylim=(len(rows) - 0.4, -0.6))
+        axes.set_yticks(range(len(rows)), rows["item"])
+    label_outer(made, "wins on the sheet", "")
+    return figure
