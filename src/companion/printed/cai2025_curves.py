@@ -1,4 +1,5 @@
-"""Points of the simulated curves of Cai, Chakraborty and Wang (2025): the first and the last curve of each panel.
+"""Points of the simulated curves of Cai, Chakraborty and Wang (2025): the first and the last curve of each panel, and
+ε = 1 in Figure 2.
 
 Figures 1 to 4: means of the authors' result files, which are public with their code (120 repetitions; 45 in Figure 4).
 Figures 5 to 7: read from the pictures in their notebook (200 repetitions), to about 0.02.
@@ -38,6 +39,10 @@ _POINTS: dict[int, list[tuple[float, ...]]] = {
         (0.25, 0.5, 0.931, 0.212, 0.590, 0.374),
         (0.55, 0.5, 0.453, -0.136, 0.426, 0.199),
         (1.0, 0.5, 0.095, -0.368, 0.276, 0.064),
+        (0.1, 1.0, 0.835, 0.191, 0.634, 0.473),
+        (0.25, 1.0, 0.350, -0.115, 0.468, 0.324),
+        (0.55, 1.0, -0.042, -0.335, 0.281, 0.164),
+        (1.0, 1.0, -0.332, -0.497, 0.147, 0.042),
         (0.1, _NONE, -0.130, -0.206, 0.322, 0.457),
         (0.25, _NONE, -0.236, -0.318, 0.190, 0.307),
         (0.55, _NONE, -0.359, -0.443, 0.086, 0.155),

@@ -268,9 +268,8 @@ def in_strengths(frame: pd.DataFrame) -> pd.DataFrame:
 @styled
 def draw_error_ratios(frame: pd.DataFrame) -> Figure:
     """Mean largest error of `in_strengths` against the number of items, on the sparsest graphs that are allowed."""
-    worse = (frame.error > 1).all()
-    message = ("On the sparsest graphs of the theorem the error keeps to its rate, "
-               f"{'and' if worse else 'but for some'} is larger than that of calling all items equal")  # fmt: skip
+    share = "every" if (frame.error > 1).all() else "some"
+    message = f"On the sparsest graphs of the theorem {share} error is larger than that of calling all items equal"
     figure, made = panels(2, message=message, height=2.8)
     looks = zip(frame.groupby("privacy", sort=False), "os", shades(2), strict=False)
     for (privacy, part), mark, colour in looks:

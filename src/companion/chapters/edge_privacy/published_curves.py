@@ -21,6 +21,7 @@ from companion.instruments.loss_curves import AXES, band, label_of, shown
 from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.printed.cai2025_curves import curves
 from dprank.models.bradley_terry import erdos_renyi_counts
 from dprank.pairwise import mle_from_counts
 
@@ -226,9 +227,12 @@ def contest(frames: Iterable[pd.DataFrame], epsilons: Sequence[float]) -> pd.Dat
     frame = pd.concat(frames, ignore_index=True)
     columns = ["source", "method", "epsilon", "n", "p", "mean", "se"]
     ours = frame[(frame.loss == sim.MISSED) & frame.epsilon.isin(epsilons)].assign(source="ours")
-    first = [(m, e, n, 1.0, value) for (m, e), values in PUBLISHED_1.items() for n, value in values.items()]
-    second = [(method, math.inf, 300, 0.25, value) for method, value in PUBLISHED_2.items()]
-    known = pd.DataFrame(first + second, columns=["method", "epsilon", "n", "p", "mean"]).assign(source="published")
+    if ours.p.nunique() > 1:
+        known = curves(2)[lambda points: points.loss == sim.MISSED]
+    else:
+        first = [(m, e, n, 1.0, value) for (m, e), values in PUBLISHED_1.items() for n, value in values.items()]
+        known = pd.DataFrame(first, columns=["method", "epsilon", "n", "p", "mean"])
+    known = known.assign(source="published")
     inside = known.epsilon.isin(ours.epsilon) & known.p.between(ours.p.min(), ours.p.max())
     inside &= known.n.between(ours.n.min(), ours.n.max())
     return pd.concat([ours[columns], known[inside]], ignore_index=True)[columns]

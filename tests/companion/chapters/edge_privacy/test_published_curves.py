@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from ledgers import outcomes
 
@@ -34,3 +35,18 @@ def test_published_values_need_the_one_noise_vector():
     checks = s.check_published(s.against_published(fresh, other))
     assert derive(checks) != "needs a condition"
     assert outcomes(checks, "corrected") == [False]
+
+
+@pytest.mark.parametrize(("n", "p", "points"), [([100, 400], [1.0], 8), ([300], [0.2, 1.0], 12)])
+def test_a_contest_has_the_published_values_of_its_setting(n, p, points):
+    cells = pd.MultiIndex.from_product(
+        [["MLE", "counts"], [1.0, math.inf], n, p], names=["method", "epsilon", "n", "p"]
+    )
+    ours = cells.to_frame(index=False).assign(loss="missed", mean=0.5, se=0.01)
+    both = s.contest([ours], [1.0, math.inf])
+    known = both[both.source == "published"]
+    assert len(known) == points
+    assert known.n.between(min(n), max(n)).all()
+    assert known.p.between(min(p), max(p)).all()
+    crosses = [line for axes in s.draw_contest(both).axes for line in axes.lines if line.get_marker() == "x"]
+    assert sum(line.get_color() != "k" and len(line.get_xdata()) for line in crosses) == points
