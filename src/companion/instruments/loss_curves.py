@@ -17,7 +17,6 @@ from companion.instruments.allowance import Z
 from companion.instruments.strengths import L2, LINF, MISSED
 from companion.instruments.style import BAR, key, label_outer, panels, styled
 from companion.ledger.claim import Check, printed
-from companion.printed.cai2025_curves import SETTINGS, curves
 
 #: A point of a curve of missed shares below this is the floor of the figure: the curve is not asked to fall on.
 FLOOR = 0.01
@@ -125,18 +124,8 @@ def band(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
     axes.fill_between(x, part["mean"] - half, part["mean"] + half, color=look["color"], alpha=0.2, lw=0)
 
 
-def with_published(frame: pd.DataFrame, number: int) -> pd.DataFrame:
-    """A frame of losses and points of the paper's figure of that number; ``variant`` tells them apart."""
-    ours = frame if "variant" in frame else frame.assign(variant="corrected")
-    known = curves(number)
-    same, along, curve = SETTINGS[number]
-    inside = known[along].between(ours[along].min(), ours[along].max()) & known[curve].isin(ours[curve])
-    known = known[inside & known[list(same)].isin(ours[list(same)].to_dict("list")).all(axis=1)]
-    return pd.concat([ours, known.assign(variant="published")], ignore_index=True)
-
-
 def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str) -> Figure:
-    """A panel a loss, of `with_published`; a curve for every value of a column."""
+    """A panel a loss, a curve for every value of a column; ``variant`` is a key of `_LOOKS`."""
     figure, made = panels(4, message=message, height=2.5, columns=2)
     last = frame[along][np.isfinite(frame[along])].max()
     values = sorted(frame[curve].unique())

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from companion.chapters.edge_privacy import comparisons, oneshot
-from companion.chapters.edge_privacy.published_curves import PUBLISHED_1
+from companion.chapters.edge_privacy.published_curves import PUBLISHED_1, with_published
 from companion.chapters.individual_privacy import voters
 from companion.instruments import loss_curves, strengths
 from companion.printed import cai2025_curves
@@ -41,11 +41,11 @@ def four_losses(**columns):
 
 def test_published_points_within_a_frame_are_drawn_on_their_own_curve():
     frame = four_losses(n=[100, 100, 400, 400], p=1.0, epsilon=[0.5, 1.0, 0.5, 1.0])
-    both = loss_curves.with_published(frame, 1)
+    both = with_published(frame, 1)
     known = both[both.variant == "published"]
     assert set(known.n) == {100, 325}, "700 items are not in the frame"
     assert set(known.epsilon) == {0.5}, "there is no curve without noise"
-    assert loss_curves.with_published(frame.assign(p=0.5), 1).variant.eq("corrected").all(), "another setting"
+    assert with_published(frame.assign(p=0.5), 1).variant.eq("corrected").all(), "another setting"
     axes = loss_curves.draw_by_items(both).axes[2]
     at, missed = next(line for line in axes.lines if line.get_marker() == "x" and len(line.get_xdata())).get_data()
     assert dict(zip(at, missed, strict=True)) == {100: 0.373, 325: 0.248}
@@ -54,7 +54,7 @@ def test_published_points_within_a_frame_are_drawn_on_their_own_curve():
 def test_a_mistake_is_dotted_for_the_first_and_last_curve_only():
     frame = four_losses(n=[12, 12, 12, 32, 32, 32], m=1000, epsilon=[0.5, 1.0, np.inf] * 2)
     frame = pd.concat([frame.assign(variant=variant) for variant in ("corrected", "as run")])
-    axes = loss_curves.draw_by_items(loss_curves.with_published(frame, 5)).axes[1]
+    axes = loss_curves.draw_by_items(with_published(frame, 5)).axes[1]
     assert [line.get_linestyle() for line in axes.lines].count(":") == 2
     assert [line.get_marker() for line in axes.lines].count("x") == 2
 

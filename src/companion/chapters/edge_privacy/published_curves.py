@@ -1,4 +1,4 @@
-"""The published curves of Experiments 1 and 2: one vector of noise in all replicates, ties not broken at random."""
+"""The published curves: one vector of noise in all replicates, ties not broken at random; their points in figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from companion.instruments.loss_curves import AXES, band, label_of, shown
 from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
-from companion.printed.cai2025_curves import curves
+from companion.printed.cai2025_curves import SETTINGS, curves
 from dprank.models.bradley_terry import erdos_renyi_counts
 from dprank.pairwise import mle_from_counts
 
@@ -236,6 +236,16 @@ def contest(frames: Iterable[pd.DataFrame], epsilons: Sequence[float]) -> pd.Dat
     inside = known.epsilon.isin(ours.epsilon) & known.p.between(ours.p.min(), ours.p.max())
     inside &= known.n.between(ours.n.min(), ours.n.max())
     return pd.concat([ours[columns], known[inside]], ignore_index=True)[columns]
+
+
+def with_published(frame: pd.DataFrame, number: int) -> pd.DataFrame:
+    """A frame of losses and points of the paper's figure of that number; ``variant`` tells them apart."""
+    ours = frame if "variant" in frame else frame.assign(variant="corrected")
+    known = curves(number)
+    same, along, curve = SETTINGS[number]
+    inside = known[along].between(ours[along].min(), ours[along].max()) & known[curve].isin(ours[curve])
+    known = known[inside & known[list(same)].isin(ours[list(same)].to_dict("list")).all(axis=1)]
+    return pd.concat([ours, known.assign(variant="published")], ignore_index=True)
 
 
 #: How the figures of `contest` name and draw a method.
