@@ -177,11 +177,11 @@ def draw_spent(frame: pd.DataFrame) -> Figure:
     looks = {"counts": ("counting", COLOURS[1], "s"), "MLE": ("estimator", COLOURS[3], "^")}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         axes.axvline(1.0, color="black", lw=1)
-        promises = [wrapped(promise, 1.2, 10) for promise in rows.promise]
+        promises = [wrapped(promise, 1.5, 10) for promise in rows.promise]
         for name, (text, colour, marker) in looks.items():
             axes.plot(rows[name], promises, marker, color=colour, ms=7)
             at = (rows[name].iloc[0], promises[0])
-            axes.annotate(text, at, (0, 7), textcoords="offset points", ha="center", color=colour)
+            axes.annotate(text, at, (0, 7), textcoords="offset points", ha="right", color=colour)
         axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.8))
     label_outer(made, "privacy lost / ε of the axis", "what a voter may do")
     return figure

@@ -123,9 +123,7 @@ def check_finding_3(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> Iter
 def draw_advantage(frame: pd.DataFrame) -> Figure:
     """How much more the MLE misses than counts, as printed: a panel a kind of privacy, a field a setting."""
     groups = list(frame.groupby("unit", sort=False))
-    message = (
-        "Counting finds more of the best under much noise (blue: so many in 100), the estimator under little (red)"
-    )
+    message = "Under much noise counting finds so many more of 100 best items (blue), under little the estimator (red)"
     figure, made = panels(len(groups), message=message, height=2.7)
     for axes, (unit, rows) in zip(made, groups, strict=True):
         table = rows.pivot_table(index="along", columns="epsilon", values="more")
