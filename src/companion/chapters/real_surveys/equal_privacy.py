@@ -179,11 +179,10 @@ def draw_spent(frame: pd.DataFrame) -> Figure:
         axes.axvline(1.0, color="black", lw=1)
         promises = [wrapped(promise, 1.5, 10) for promise in rows.promise]
         for name, (text, colour, marker) in looks.items():
-            axes.plot(rows[name], promises, marker, color=colour, ms=7)
-            at = (rows[name].iloc[0], promises[0])
-            axes.annotate(text, at, (0, 7), textcoords="offset points", ha="right", color=colour)
-        axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.8))
+            axes.plot(rows[name], promises, marker, color=colour, ms=7, label=text)
+        axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.4))
     label_outer(made, "privacy lost / ε of the axis", "what a voter may do")
+    key(figure, *made[0].get_legend_handles_labels())
     return figure
 
 

@@ -187,8 +187,9 @@ def draw_incomplete(frame: pd.DataFrame) -> Figure:
     names = {"Erdős–Rényi": "every pair alike", "two leagues": "two leagues, rarely meeting"}
     for axes, (graph, rows) in zip(made, frame.groupby("graph", sort=False), strict=True):
         curves(axes, rows, "probability")
-        axes.axhline(1.0, color="black", ls=":", lw=1.2, label="random order")
-        axes.set(title=names.get(str(graph), str(graph)), xlim=(0, 1.03), ylim=(0, 1.06))
+        axes.axhline(1.0, color="black", ls=":", lw=1.2)
+        axes.annotate("random order", (1.03, 1.0), (0, 3), textcoords="offset points", ha="right")
+        axes.set(title=names.get(str(graph), str(graph)), xlim=(0, 1.03), ylim=(0, 1.12))
     label_outer(made, AXES["p"], "places off / random order's")
-    key(figure, *made[0].get_legend_handles_labels())
+    key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure
