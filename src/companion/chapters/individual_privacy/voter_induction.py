@@ -177,5 +177,5 @@ def draw_norm_ratios(frame: pd.DataFrame) -> Figure:
     axes.set(xlabel=AXES["n"], ylabel="error / rate", xscale="log", yscale="log")
     axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
     axes.minorticks_off()
-    name_lines(axes, width=13)
+    name_lines(axes, width=15)
     return figure
