@@ -136,7 +136,7 @@ def noise_needed(epsilon: float) -> pd.DataFrame:
 @styled
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference of all methods against epsilon, a panel a survey; bars are 95 % intervals."""
-    message = "At equal privacy all methods rank alike; only the estimator as printed stands apart"
+    message = "At equal privacy all methods rank nearly alike; only the estimator as printed stands apart"
     figure, made = panels(frame.survey.nunique(), message=message, height=3.0, sharey=True)
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         curves(axes, rows, "epsilon")
