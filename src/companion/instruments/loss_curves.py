@@ -164,6 +164,6 @@ def _finite(values: pd.Series, last: float) -> pd.Series:
 @styled
 def draw_by_items(frame: pd.DataFrame) -> Figure:
     """Losses against the number of items, a curve an epsilon (Figures 1 and 5)."""
-    edge = "Where one comparison is private, more items make every error smaller; counting pays least for privacy"
+    edge = "Where one comparison is private, more items make every error smaller; counting pays less for privacy"
     voter = "Where a voter is private, more items make every error larger: as many answers have to tell of more"
     return draw_losses(frame, "n", "epsilon", voter if "m" in frame else edge)
