@@ -22,7 +22,7 @@ from companion.chapters.private_rank_centrality.comparison_graphs import (
     strengths,
 )
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import wilson
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -210,28 +210,22 @@ METHODS: dict[str, dict[str, Any]] = {
 @styled
 def draw_estimation_error(frame: pd.DataFrame) -> Figure:
     """Mean l1 error of two estimators against the comparisons of each edge, a panel for each graph."""
-    figure = Figure(figsize=(4.8, 5.8))
     graphs = list(frame.groupby("probability", sort=True))
-    panels = figure.subplots(len(graphs), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (probability, part) in zip(panels, graphs, strict=True):
+    message = "With a few games a pair the walk finds the strengths as well as maximum likelihood does"
+    figure, made = panels(len(graphs), message=message, height=2.8, sharey=True)
+    for axes, (probability, part) in zip(made, graphs, strict=True):
         for method, curve in part.groupby("method", sort=False):
             axes.errorbar(
                 curve.samples, curve["mean"], BAR * curve.se, capsize=2, label=str(method), **METHODS[str(method)]
             )
         last = part[part.method == "rank centrality"].iloc[-1]
-        axes.plot(
-            part.samples,
-            last["mean"] * (last.samples / part.samples) ** 0.5,
-            color="black",
-            lw=0.8,
-            ls=":",
-            label="1/√L",
-        )
-        axes.set(xscale="log", yscale="log", ylabel="ℓ1 error of π")
-        axes.set_title("every pair" if probability == 1 else f"each pair with chance {probability:g}")
+        root = last["mean"] * (last.samples / part.samples) ** 0.5
+        axes.plot(part.samples, root, color="black", lw=0.8, ls=":", label="four times the games, half the error")
+        axes.set(xscale="log", yscale="log")
+        axes.set_title("every pair meets" if probability == 1 else f"each pair meets with chance {probability:g}")
         ticks = sorted(part.samples.unique())
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.minorticks_off()
-    panels[-1].set_xlabel("comparisons of every edge L")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    label_outer(made, "games of every pair that meets", "error: sum of the misses")
+    key(figure, *made[0].get_legend_handles_labels(), columns=1 if on_phone() else 3)
     return figure

@@ -272,7 +272,7 @@ def distance_laws(
 @styled
 def draw_distance_laws(frame: pd.DataFrame) -> Figure:
     """Distribution functions of the distance of two rankings, with the printed and the exact threshold."""
-    message = "Two rankings with a slight common lean lie closer than two shuffled decks; the printed threshold misses much of it"
+    message = "Two rankings with a slight common lean lie closer than shuffled decks; the printed threshold misses much"
     figure, (axes,) = panels(message=message, height=3.0)
     for (law, part), colour in zip(frame.groupby("law", sort=False), ("black", *COLOURS[3:]), strict=False):
         name = str(law).replace("uniform", "shuffled decks").replace("phi", "φ").replace("-", "−")
