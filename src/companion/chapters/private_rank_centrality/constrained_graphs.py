@@ -163,6 +163,10 @@ def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> Iterator[C
         yield amended(what, exact, "==", bound, error=ROUNDING)
 
 
+#: Colours of numbers of players; orange is what is printed.
+_SIZES = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[6]
+
+
 @styled
 def draw_constrained(frame: pd.DataFrame) -> Figure:
     """Fraction of random graphs with a coefficient below 1 against the edge probability."""
@@ -172,14 +176,14 @@ def draw_constrained(frame: pd.DataFrame) -> Figure:
     for axes, (samples, title) in zip(made, titles.items(), strict=True):
         for number, (size, part) in enumerate(frame[frame.samples == samples].sort_values("p").groupby("n_items")):
             off = [part["mean"] - part.low, part.high - part["mean"]]
-            colour = COLOURS[number]
+            colour = _SIZES[number % len(_SIZES)]
             axes.errorbar(
                 part.p, part["mean"], [x.clip(lower=0) for x in off], color=colour, marker="o", label=f"{size} players"
             )
             axes.axvline(part.threshold.iloc[0], color=colour, lw=1, ls="--", label="_")
             axes.axvline(part.connected.iloc[0], color=colour, lw=1, ls=":", label="_")
         axes.set(title=title, xlim=(0, 1.02), ylim=(-0.03, 1.03))
-    label_outer(made, "chance that a pair meets", "share with any promise ($τ_1 < 1$)")
+    label_outer(made, "chance that a pair meets", "share with a promise")
     lines = [Line2D([], [], color="black", lw=1, ls=line) for line in ("--", ":")]
     handles, labels = made[0].get_legend_handles_labels()
     key(figure, [*handles, *lines], [*labels, "expected threshold", "in one piece"], columns=5)

@@ -252,8 +252,8 @@ def flips(
 
 
 QUANTITIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "printed": ("Lemma 3.3 as printed", CALIBRATION["as printed"]),
-    "halved": ("1/(dL(1 − τ₁))", CALIBRATION["corrected"]),
+    "printed": ("bound as printed", CALIBRATION["as printed"]),
+    "halved": ("half of it", CALIBRATION["corrected"]),
     "change": ("largest change", {"color": COLOURS[6], "marker": "^"}),
 }
 
@@ -263,12 +263,14 @@ def draw_flipped_comparison(frame: pd.DataFrame) -> Figure:
     """Effect of one flipped comparison on random data, and the two bounds on it, against the density of the graph."""
     mean = frame.pivot(index="probability", columns="quantity", values="mean")
     times = float((mean.printed / mean.change).min())
-    message = f"On typical data one game moves the scores at most 1/{int(times)} of what the printed bound allows"
+    message = (
+        f"On average even the worst game moves a score by no more than 1/{int(times)} of what the printed bound allows"
+    )
     figure, (axes,) = panels(message=message, height=3.0)
     for quantity, (label, look) in QUANTITIES.items():
         part = frame[frame.quantity == quantity]
         axes.errorbar(part.probability, part["mean"], BAR * part.se, capsize=2, label=label, **look)
     axes.set(yscale="log", xlabel="chance that a pair of players meets")
-    axes.set_ylabel("largest change of a score, over its mean")
+    axes.set_ylabel("change of a score / mean score")
     name_lines(axes, width=12)
     return figure

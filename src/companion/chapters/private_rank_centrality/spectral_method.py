@@ -226,6 +226,6 @@ def draw_estimation_error(frame: pd.DataFrame) -> Figure:
         ticks = sorted(part.samples.unique())
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.minorticks_off()
-    label_outer(made, "games of every pair that meets", "error: sum of the misses")
+    label_outer(made, "games of every pair that meets", "sum of all errors")
     key(figure, *made[0].get_legend_handles_labels(), columns=1 if on_phone() else 3)
     return figure

@@ -217,7 +217,8 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
     """Fraction of the true top k found against L, the comparisons of an edge, one panel a graph density."""
     densities = sorted(frame.p.unique(), reverse=True)
     message = (
-        "Noisy win counts, and the model fitted to them, find the best with the fewest games; the printed walk is last"
+        "Noisy win counts, with a model fitted, find the best with the fewest games; "
+        "the printed walk needs far more, or finds nothing"
     )
     figure, made = panels(len(densities), message=message, height=2.6, sharex=True, sharey=True)
     for axes, p in zip(made, densities, strict=True):
@@ -226,8 +227,7 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
             beside = part.samples * 1.05 ** (number - len(_LOOKS) // 2)
             axes.errorbar(beside, part["mean"], BAR * part.se, label=_NAMES.get(method, method), lw=1.2, **look)
         axes.axhline(frame.blind.iloc[0], color="0.6", lw=1, ls="-.", label="blind choice")
-        title = "all pairs meet" if p == 1 else f"each pair meets with chance {p:g}"
-        axes.set(xscale="log", title=title, ylim=(-0.03, 1.05))
-    label_outer(made, "games of every pair that meets", "share of the best found")
+        axes.set(xscale="log", title=f"{100 * p:g} % of pairs meet", ylim=(-0.03, 1.05))
+    label_outer(made, "games per pair", "share of the best found")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure

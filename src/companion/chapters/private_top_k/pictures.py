@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from companion.chapters.private_top_k.approximate import gumbel_scale
 from companion.chapters.private_top_k.pure import WORST_MOVE, supremum
 from companion.chapters.private_top_k.recall import zipf
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, name_lines, on_phone, panels, styled
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, name_lines, on_phone, panels, styled
 from companion.instruments.topk import printed_scale, theorem_2_1
 
 #: The hospital of the road's first page: diagnoses, how often the commonest, how many are published, delta.
@@ -23,7 +23,7 @@ _FOUND = {
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],
 }
 #: Where names stand on the lines of `draw_found`.
-_PLACES = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.155, 12.0), "Laplace, Theorem 2.2": (0.6, 11.6)}
+_PLACES = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.175, 13.9), "Laplace, Theorem 2.2": (0.6, 11.6)}
 _RELEASES = {
     "set": "which items",
     "list": "and their order",
@@ -68,15 +68,17 @@ def draw_found(frame: pd.DataFrame) -> Figure:
     """Items found against epsilon, the names on the lines."""
     few, many = (epsilon_for(frame, name) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
     message = (
-        f"18 of the {PUBLISHED} commonest are found at ε = {few:.2f} with Gumbel noise, "
-        f"and only at ε = {many:.1f} with that of the paper's main theorem"
+        f"18 of the {PUBLISHED} commonest are found at ε = {few:.2f} with Gumbel noise, "
+        f"and only at ε = {many:.1f} with that of the paper's main theorem"
     )
     figure, (axes,) = panels(message=message, height=3.2)
     for name, part in frame.groupby("mechanism", sort=False):
         look = _FOUND[str(name)]
-        axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, **look)
-        x, y = _PLACES[str(name)]
-        axes.text(x, y, str(name).replace(", ", ",\n"), color=look["color"], va="center", fontsize=9)
+        axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, label=name, **look)
+        if not on_phone():
+            axes.text(*_PLACES[str(name)], str(name).replace(", ", ",\n"), color=look["color"], va="center", fontsize=9)
+    if on_phone():
+        key(figure, *axes.get_legend_handles_labels())
     axes.set(xscale="log", xlabel="ε, the privacy lost (less is better)", ylim=(0, 20.6))
     axes.set_ylabel(f"of the true {PUBLISHED}, found")
     axes.set_yticks(range(0, 21, 5))
@@ -128,7 +130,9 @@ def one_record() -> pd.DataFrame:
 def draw_one_record(frame: pd.DataFrame) -> Figure:
     """Counts on a line before (open) and after (filled) one record, a panel a meaning."""
     apart = (frame.after - frame.before).groupby(frame.meaning).agg(np.ptp)
-    message = f"A record that replaces another can move two counts apart by {apart.max()}, not only by {apart.min()}"
+    message = (
+        f"One record that replaces another moves two counts apart by {apart.max()}, one added by {apart.min()} at most"
+    )
     figure, made = panels(2, message=message, height=2.0)
     for axes, (meaning, part) in zip(made, frame.groupby("meaning", sort=False), strict=True):
         for row, (item, before, after) in enumerate(part[["item", "before", "after"]].itertuples(index=False)):
@@ -160,13 +164,16 @@ def draw_price_list(frame: pd.DataFrame) -> Figure:
         place = list(_RELEASES).index(row.release) + (0.2 if row.adjacency == "any direction" else -0.2)
         colour = COLOURS[1 if row.times > 1 else 2]
         axes.barh(place, row.times, height=0.36, color=colour, alpha=0.35)
-        axes.text(0.02, place, row.adjacency, va="center", fontsize=9)
-        axes.text(row.times + 0.02, place, f"{row.times:g} ε", va="center")
+        axes.text(max(row.times, 1) + 0.03, place, f"{row.times:g} ε, {row.adjacency}", va="center", fontsize=9)
     axes.axvline(1, color="black", lw=1.2)
     axes.set_yticks(range(len(_RELEASES)), [label.replace(", ", ",\n") for label in _RELEASES.values()])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set(xlim=(0, 1.1 * most + 0.1), xlabel="largest loss over the promised ε", ylabel="what is published")
+    axes.set(
+        xlim=(0, most + (1.35 if on_phone() else 0.5)),
+        xlabel="largest loss over the promised ε",
+        ylabel="what is published",
+    )
     return figure
 
 

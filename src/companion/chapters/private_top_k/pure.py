@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, on_phone, panels, styled
 from companion.instruments.topk import NAMES, list_chances, theorem_2_1
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.topk.curve import log_set_probability
@@ -259,5 +259,5 @@ def draw_gap_curve(frame: pd.DataFrame) -> Figure:
         axes.axhline(1, color="black", lw=1, label="_")
         axes.set(title=f"{k} of {m} items", ylim=(0, 1.6))
     label_outer(made, "gap to the others, in noise scales", "loss over the promised ε")
-    key(figure, *made[0].get_legend_handles_labels(), columns=2)
+    key(figure, *made[0].get_legend_handles_labels(), columns=1 if on_phone() else 2)
     return figure

@@ -262,7 +262,7 @@ def draw_figure_3(frame: pd.DataFrame) -> Figure:
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Tests of one size and one pure epsilon."""
     return _power(
-        frame, "At equal privacy, noise on the norm of all ranks sees the least agreement of the private tests"
+        frame, "At equal privacy, noise on the norm of all ranks sees smaller agreement than the other private tests"
     )
 
 

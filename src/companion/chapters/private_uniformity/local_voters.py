@@ -291,7 +291,7 @@ _LOOK = {
 @styled
 def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     """Voters for power 0.8 against the number of items, one line a test, with intervals."""
-    message = "One well protected answer per voter needs far fewer voters than all answers, and its lead grows"
+    message = "One well protected answer per voter needs far fewer voters than all answers, weakly protected"
     figure, (axes,) = panels(message=message, height=3.2)
     for test, (label, colour, marker) in _LOOK.items():
         part = frame[frame.test == test]
