@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from companion.instruments.style import COLOURS, on_phone, panels, styled, wrapped
+from companion.instruments.style import COLOURS, DESK, PHONE, on_phone, panels, styled, wrapped
 
 #: Question and answers of the steps of Algorithm 3, and what is wrong with an answer.
 _STEPS = (
@@ -44,7 +44,7 @@ def draw_trun_steps(frame: pd.DataFrame) -> Figure:
 
 def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
     """Words in a frame about a point."""
-    inches = 0.4 * axes.figure.get_figwidth()
+    inches = 0.4 * (PHONE if on_phone() else DESK)
     said = "\n".join(wrapped(line, inches, 10) for line in text.split("\n"))
     axes.text(x, y, said, ha="center", va="center", color=colour, fontsize=9,
               bbox={"boxstyle": "round,pad=0.4", "fc": "none", "ec": colour})  # fmt: skip
