@@ -254,7 +254,8 @@ def _power(frame: pd.DataFrame, message: str) -> Figure:
 def draw_figure_3(frame: pd.DataFrame) -> Figure:
     """The paper's Figure 3: its private tests as printed."""
     return _power(
-        frame, "TRUN as printed starts at the top: it rejects shuffled rankings, and accepts those that agree"
+        frame,
+        "The truncated test (TRUN) is turned round: as printed it rejects shuffled rankings, and accepts agreeing ones",
     )
 
 
