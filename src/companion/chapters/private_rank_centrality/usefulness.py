@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
@@ -193,6 +194,8 @@ def teleport_noise(teleports: Iterable[float], n_items: int = 50, k: int = 5, we
 
 
 _COUNTS, _CHAIN = COLOURS[2], COLOURS[0]
+#: What stands for comparison only is grey, and has no name on the lines.
+_BLIND: dict[str, Any] = {"color": "0.6", "lw": 1, "ls": "-."}
 _NAMES = {
     "win counts, then the model": "wins, then the model",
     "win counts over degrees": "wins over rivals",
@@ -225,9 +228,12 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
         for number, (method, look) in enumerate(_LOOKS.items()):
             part = frame[(frame.p == p) & (frame.method == method)].sort_values("samples")
             beside = part.samples * 1.05 ** (number - len(_LOOKS) // 2)
-            axes.errorbar(beside, part["mean"], BAR * part.se, label=_NAMES.get(method, method), lw=1.2, **look)
-        axes.axhline(frame.blind.iloc[0], color="0.6", lw=1, ls="-.", label="blind choice")
+            axes.errorbar(beside, part["mean"], BAR * part.se, label=_NAMES.get(method, "_"), lw=1.2, **look)
+        axes.axhline(frame.blind.iloc[0], **_BLIND, label="_")
         axes.set(xscale="log", title=f"{100 * p:g} % of pairs meet", ylim=(-0.03, 1.05))
     label_outer(made, "games per pair", "share of the best found")
-    key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    handles, labels = made[0].get_legend_handles_labels()
+    context = {"no noise": _LOOKS["no noise"], "blind choice": _BLIND}
+    handles += [Line2D([], [], **look) for look in context.values()]
+    key(figure, handles, [*labels, *context], columns=3)
     return figure

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from companion.chapters.private_uniformity.local_voters import local_power
@@ -238,7 +239,8 @@ def _power(frame: pd.DataFrame, message: str) -> Figure:
         least, most = part.gap[part.gap > 0].min() / 3, part.gap.max()
         for test in dict.fromkeys(frame.test):
             rows = part[part.test == test].sort_values("gap")
-            curve(axes, rows.gap.where(rows.gap > 0, least), rows, label=test, **_LOOKS[test])
+            name = "_" if test == FREE else test
+            curve(axes, rows.gap.where(rows.gap > 0, least), rows, label=name, **_LOOKS[test])
         axes.axhline(part.delta.iloc[0], color="black", lw=0.8, ls=":", label="_")
         axes.set(xscale="log", title=f"{m:,} items", ylim=(-0.03, 1.03))
         room = (most / least) ** 0.15  # or the label runs into that of the left end
@@ -246,7 +248,10 @@ def _power(frame: pd.DataFrame, message: str) -> Figure:
         axes.set_xticks([least, *ticks], ["0", *(f"$10^{{{round(math.log10(t))}}}$" for t in ticks)])
         axes.minorticks_off()
     label_outer(made, LEAN, REJECTED)
-    key(figure, *made[0].get_legend_handles_labels())
+    handles, labels = made[0].get_legend_handles_labels()
+    if (frame.test == FREE).any():
+        handles, labels = [*handles, Line2D([], [], **_LOOKS[FREE])], [*labels, FREE]
+    key(figure, handles, labels)
     return figure
 
 

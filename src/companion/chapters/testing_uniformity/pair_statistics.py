@@ -208,7 +208,9 @@ def check_moments(
 @styled
 def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
-    message = "Few shuffled decks can pass the printed threshold more often than promised; long lists do far less often"
+    message = (
+        "With few items shuffled decks can pass the printed threshold more often than promised; with many, far less"
+    )
     figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
         m, k = sizes
