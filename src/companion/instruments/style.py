@@ -164,7 +164,7 @@ def name_lines(axes: Axes, *, size: float = 9, width: int = 18, names: Mapping[s
     ends = [
         (axes.transData.transform(last)[1], label, colour)
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        for last, colour in [_end(axes, handle)]
+        for last, colour in _end(axes, handle)
     ]
     if not ends:
         return
@@ -186,16 +186,18 @@ def name_lines(axes: Axes, *, size: float = 9, width: int = 18, names: Mapping[s
             axes.plot([1.0, 1.018], [here, there], color=colour, lw=0.6, transform=across, clip_on=False, label="_")
 
 
-def _end(axes: Axes, handle: Any) -> tuple[tuple[float, float], Any]:
-    """The last point of a line that is within the limits of `axes`, and its colour."""
+def _end(axes: Axes, handle: Any) -> list[tuple[tuple[float, float], Any]]:
+    """The last point of a line that is within the limits of `axes`, and its colour; nothing if it has no point."""
     line = handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle
     points = np.column_stack([np.asarray(it, float) for it in line.get_data()])
     points = points[np.isfinite(points).all(axis=1)]
-    inside = points[(points[:, 0] >= min(axes.get_xlim())) & (points[:, 0] <= max(axes.get_xlim()))]
+    if not len(points):
+        return []
     if line.get_transform() == axes.get_yaxis_transform():  # a line across, at one height
-        return (max(axes.get_xlim()), float(points[-1, 1])), line.get_color()
-    x, y = (inside if len(inside) else points)[np.argmax((inside if len(inside) else points)[:, 0])]
-    return (float(x), float(y)), line.get_color()
+        return [((max(axes.get_xlim()), float(points[-1, 1])), line.get_color())]
+    inside = points[(points[:, 0] >= min(axes.get_xlim())) & (points[:, 0] <= max(axes.get_xlim()))]
+    x, y = max(inside if len(inside) else points, key=lambda it: it[0])
+    return [((float(x), float(y)), line.get_color())]
 
 
 @dataclass(frozen=True)

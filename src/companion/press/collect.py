@@ -30,9 +30,10 @@ class Collected:
 
     @property
     def narrow(self) -> dict[str, bytes]:
-        """Drawings for a phone, by the name of the figure's file."""
+        """Drawings for a phone, by the place where the site is staged with them."""
         ending = "-narrow.svg"
-        return {name.replace(ending, ".svg"): data for name, data in self.figures.items() if name.endswith(ending)}
+        drawn = {name.removesuffix(ending): data for name, data in self.figures.items() if name.endswith(ending)}
+        return {f"book/_static/narrow/{name}.svg": data for name, data in drawn.items()}
 
     @property
     def json(self) -> bytes:

@@ -189,8 +189,7 @@ class Build:
             raise BuildError(str(error)) from None
         tables = ledger_files(self.ledger, collected.records)
         pages = site.stage(self.layout, self.pages(jobs), self.profile, self.seed, front)
-        narrow = {f"narrow/{name}": data for name, data in collected.narrow.items()}
-        return pages | {f"book/_static/{name}": data for name, data in (tables | narrow).items()}
+        return pages | collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
 
     def put(self, files: Mapping[str, bytes], **options: Any) -> None:
         """Render what is staged, with the `options` of `render`."""

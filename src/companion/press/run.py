@@ -15,6 +15,7 @@ from companion.ledger.card import show_number
 from companion.ledger.files import Claim
 from companion.press import BuildError, UsageError, single
 from companion.press import render as site
+from companion.press.collect import Collected
 from companion.press.execute import Job
 from companion.press.layout import Layout
 from companion.press.parameters import checked, declared, listing, shown
@@ -83,7 +84,7 @@ class Run(Build):
             collected = self.collect(jobs)
             collected.write(self.layout)
             if render:
-                self._render(jobs)
+                self._render(jobs, collected)
             self._compare(collected.records)
             if render:
                 self.say(f"open {self.layout.name(self.layout.html)}/notebooks/{self.name}.html")
@@ -103,11 +104,11 @@ class Run(Build):
             more = f"; {lines[-1]}; all of it: {self.layout.name(trace)}" if len(lines) > 1 else ""
             raise BuildError(f"{lines[0]}{more}") from None
 
-    def _render(self, jobs: list[Job]) -> None:
+    def _render(self, jobs: list[Job], collected: Collected) -> None:
         names = [page.name for page in self.only]
         own = ", ".join(f"{key} = {shown(value)}" for key, value in self.own.items())
         note = escape(f"Your own run, profile {self.profile}{own and ' with '}{own}")
-        files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed)
+        files = site.stage(self.layout, self.pages(jobs), self.profile, self.seed) | collected.narrow
         files = single.alone(files, self.layout, self.book, names, note)
         self.put(files, strict=False, finish=lambda html: single.finish(html, self.layout, self.book, names))
 

@@ -37,6 +37,9 @@ from dprank.uniformity.truncated import MOST_PLANNED, Trun
 from dprank.uniformity.two_sample import TwoSample
 from dprank.uniformity.unif import Unif
 
+#: The one point of Figure 1 that the text of Section 7.1 states: items, 1 - phi and the power of both tests there.
+FIGURE_1 = 10_000, 2e-5, 1.0
+
 # --- two rankings ----------------------------------------------------------------------------------------------------
 
 

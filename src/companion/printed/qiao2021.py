@@ -21,6 +21,9 @@ from dprank.topk.accounting import times_up
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.private_spectral import PrivateRankCentrality
 
+#: The example that closes Section 2: at a gap of 20 scales and up to 8 million items p is said to exceed this.
+EXAMPLE_P = 0.99
+
 
 def theorem_2_1(
     *,

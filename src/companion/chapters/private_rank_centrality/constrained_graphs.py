@@ -9,13 +9,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from scipy.stats import binom
 
 from companion.chapters.private_rank_centrality.comparison_graphs import all_pairs, connected, graphs, printed_matrix
 from companion.chapters.private_rank_centrality.small_graphs import GRAPHS
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import wilson
 from companion.ledger.claim import Check, amended, claim, printed
@@ -162,22 +163,28 @@ def check_random_graph(n_items: int = 10_000, margin: float = 1.2) -> Iterator[C
         yield amended(what, exact, "==", bound, error=ROUNDING)
 
 
+#: Colours of numbers of players; orange is what is printed.
+_SIZES = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[6]
+
+
 @styled
 def draw_constrained(frame: pd.DataFrame) -> Figure:
     """Fraction of random graphs with a coefficient below 1 against the edge probability."""
-    figure = Figure(figsize=(4.8, 5.4))
-    titles = {0: "expected shares, L = ∞", 1: "one comparison of every edge, L = 1"}
-    for axes, (samples, title) in zip(figure.subplots(2, 1, sharex=True), titles.items(), strict=True):
+    message = "A tournament must be far denser than it takes to be in one piece before the walk's promise says anything"
+    figure, made = panels(2, message=message, height=2.7, sharex=True, sharey=True)
+    titles = {0: "many games of every pair", 1: "one game of every pair"}
+    for axes, (samples, title) in zip(made, titles.items(), strict=True):
         for number, (size, part) in enumerate(frame[frame.samples == samples].sort_values("p").groupby("n_items")):
             off = [part["mean"] - part.low, part.high - part["mean"]]
-            colour = COLOURS[number]
+            colour = _SIZES[number % len(_SIZES)]
             axes.errorbar(
-                part.p, part["mean"], [x.clip(lower=0) for x in off], color=colour, marker="o", label=f"m = {size}"
+                part.p, part["mean"], [x.clip(lower=0) for x in off], color=colour, marker="o", label=f"{size} players"
             )
-            axes.axvline(part.threshold.iloc[0], color=colour, lw=1, ls="--")
-            axes.axvline(part.connected.iloc[0], color=colour, lw=1, ls=":")
-        axes.set(title=title, ylabel="fraction with τ₁ < 1", xlim=(0, 1.02), ylim=(-0.03, 1.03))
-    figure.axes[-1].set_xlabel("chance p of an edge")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+            axes.axvline(part.threshold.iloc[0], color=colour, lw=1, ls="--", label="_")
+            axes.axvline(part.connected.iloc[0], color=colour, lw=1, ls=":", label="_")
+        axes.set(title=title, xlim=(0, 1.02), ylim=(-0.03, 1.03))
+    label_outer(made, "chance that a pair meets", "share with a promise")
+    lines = [Line2D([], [], color="black", lw=1, ls=line) for line in ("--", ":")]
+    handles, labels = made[0].get_legend_handles_labels()
+    key(figure, [*handles, *lines], [*labels, "expected threshold", "in one piece"], columns=5)
     return figure

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from companion.chapters.private_rank_centrality.comparison_graphs import all_pairs, even_shares, norm, rivals, strengths
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, name_lines, panels, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.models.draws import binomial
@@ -252,8 +252,8 @@ def flips(
 
 
 QUANTITIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "printed": ("Lemma 3.3 as printed", CALIBRATION["as printed"]),
-    "halved": ("1/(dL(1 − τ₁))", CALIBRATION["corrected"]),
+    "printed": ("bound as printed", CALIBRATION["as printed"]),
+    "halved": ("half of it", CALIBRATION["corrected"]),
     "change": ("largest change", {"color": COLOURS[6], "marker": "^"}),
 }
 
@@ -261,11 +261,16 @@ QUANTITIES: dict[str, tuple[str, dict[str, Any]]] = {
 @styled
 def draw_flipped_comparison(frame: pd.DataFrame) -> Figure:
     """Effect of one flipped comparison on random data, and the two bounds on it, against the density of the graph."""
-    figure = Figure(figsize=(4.8, 3.8))
-    axes = figure.subplots()
+    mean = frame.pivot(index="probability", columns="quantity", values="mean")
+    times = float((mean.printed / mean.change).min())
+    message = (
+        f"On average even the worst game moves a score by no more than 1/{int(times)} of what the printed bound allows"
+    )
+    figure, (axes,) = panels(message=message, height=3.0)
     for quantity, (label, look) in QUANTITIES.items():
         part = frame[frame.quantity == quantity]
         axes.errorbar(part.probability, part["mean"], BAR * part.se, capsize=2, label=label, **look)
-    axes.set(yscale="log", xlabel="probability of an edge", ylabel="m × change of an entry of π")
-    figure.legend(loc="outside lower center", ncols=2)
+    axes.set(yscale="log", xlabel="chance that a pair of players meets")
+    axes.set_ylabel("change of a score / mean score")
+    name_lines(axes, width=12)
     return figure

@@ -22,7 +22,7 @@ from companion.chapters.private_rank_centrality.comparison_graphs import (
     strengths,
 )
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import wilson
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -201,37 +201,34 @@ def check_spectral(frame: pd.DataFrame) -> Iterator[Check]:
     yield amended("π of an item that won all its comparisons, 3 items", three[0], "==", 1)
 
 
-METHODS: dict[str, dict[str, Any]] = {
-    "rank centrality": {"color": COLOURS[0], "marker": "o"},
-    "maximum likelihood": {"color": COLOURS[2], "marker": "D", "ls": "--"},
-}
+METHODS = "rank centrality", "maximum likelihood"
+_GRAPHS: tuple[dict[str, Any], ...] = (
+    {"color": COLOURS[0], "marker": "o"},
+    {"color": COLOURS[2], "marker": "D", "ls": "--"},
+)
 
 
 @styled
 def draw_estimation_error(frame: pd.DataFrame) -> Figure:
-    """Mean l1 error of two estimators against the comparisons of each edge, a panel for each graph."""
-    figure = Figure(figsize=(4.8, 5.8))
-    graphs = list(frame.groupby("probability", sort=True))
-    panels = figure.subplots(len(graphs), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (probability, part) in zip(panels, graphs, strict=True):
-        for method, curve in part.groupby("method", sort=False):
-            axes.errorbar(
-                curve.samples, curve["mean"], BAR * curve.se, capsize=2, label=str(method), **METHODS[str(method)]
-            )
-        last = part[part.method == "rank centrality"].iloc[-1]
-        axes.plot(
-            part.samples,
-            last["mean"] * (last.samples / part.samples) ** 0.5,
-            color="black",
-            lw=0.8,
-            ls=":",
-            label="1/√L",
+    """Mean l1 error of rank centrality against the comparisons of each edge, and over that of maximum likelihood."""
+    message = "With a few games a pair the walk finds the strengths as well as maximum likelihood does"
+    figure, (error, ratio) = panels(2, message=message, height=2.8)
+    for (probability, part), look in zip(frame.groupby("probability"), _GRAPHS, strict=False):
+        walk, fit = (part[part.method == name].sort_values("samples").reset_index() for name in METHODS)
+        share = walk["mean"] / fit["mean"]
+        off = share * np.hypot(walk.se / walk["mean"], fit.se / fit["mean"])
+        error.errorbar(
+            walk.samples, walk["mean"], BAR * walk.se, capsize=2, label=f"{100 * probability:g} % of pairs meet", **look
         )
-        axes.set(xscale="log", yscale="log", ylabel="ℓ1 error of π")
-        axes.set_title("every pair" if probability == 1 else f"each pair with chance {probability:g}")
-        ticks = sorted(part.samples.unique())
-        axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
+        ratio.errorbar(walk.samples, share, BAR * off, capsize=2, **look)
+    root = walk["mean"].iloc[-1] * (walk.samples.iloc[-1] / walk.samples) ** 0.5
+    error.plot(walk.samples, root, color="black", lw=0.8, ls=":", label="four times the games, half the error")
+    ratio.axhline(1, color="black", lw=0.8)
+    error.set(yscale="log", title="the walk", ylabel="sum of all errors")
+    ratio.set(title="beside maximum likelihood", ylabel="error over its error")
+    for axes in (error, ratio):
+        axes.set(xscale="log", xlabel="games of every pair that meets")
+        axes.set_xticks(walk.samples, [f"{tick}" for tick in walk.samples])
         axes.minorticks_off()
-    panels[-1].set_xlabel("comparisons of every edge L")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    key(figure, *error.get_legend_handles_labels(), columns=1 if on_phone() else 3)
     return figure

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
 
 from companion.chapters.private_rank_centrality.comparison_graphs import connected_graph
 from companion.instruments.strengths import strengths
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.topk import EPSILON
 from companion.printed.qiao2021 import theorem_3_5
@@ -193,10 +194,18 @@ def teleport_noise(teleports: Iterable[float], n_items: int = 50, k: int = 5, we
 
 
 _COUNTS, _CHAIN = COLOURS[2], COLOURS[0]
-
-
+#: What stands for comparison only is grey, and has no name on the lines.
+_BLIND: dict[str, Any] = {"color": "0.6", "lw": 1, "ls": "-."}
+_NAMES = {
+    "win counts, then the model": "wins, then the model",
+    "win counts over degrees": "wins over rivals",
+    "noise on every edge": "noise on every pair",
+    "chain, relative": "walk, ours",
+    "chain, relative, teleport": "walk, ours, teleport",
+    "chain, as printed": "walk, as printed",
+}
 _LOOKS: dict[str, dict[str, Any]] = {
-    "no noise": {"color": COLOURS[6], "ls": ":"},
+    "no noise": {"color": "0.6", "ls": ":"},
     "win counts, then the model": {"color": _COUNTS, "marker": "D"},
     "win counts over degrees": {"color": _COUNTS, "marker": "D", "ls": "--", "mfc": "none"},
     "noise on every edge": {"color": COLOURS[3], "marker": "^"},
@@ -210,15 +219,21 @@ _LOOKS: dict[str, dict[str, Any]] = {
 def draw_recall(frame: pd.DataFrame) -> Figure:
     """Fraction of the true top k found against L, the comparisons of an edge, one panel a graph density."""
     densities = sorted(frame.p.unique(), reverse=True)
-    figure = Figure(figsize=(4.8, 1.2 + 2.3 * len(densities)))
-    panels = figure.subplots(len(densities), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, p in zip(panels, densities, strict=True):
+    message = (
+        "Noisy win counts, with a model fitted, find the best with the fewest games; "
+        "the printed walk needs far more, or finds nothing"
+    )
+    figure, made = panels(len(densities), message=message, height=2.6, sharex=True, sharey=True)
+    for axes, p in zip(made, densities, strict=True):
         for number, (method, look) in enumerate(_LOOKS.items()):
             part = frame[(frame.p == p) & (frame.method == method)].sort_values("samples")
             beside = part.samples * 1.05 ** (number - len(_LOOKS) // 2)
-            axes.errorbar(beside, part["mean"], BAR * part.se, label=method, lw=1.2, **look)
-        axes.axhline(frame.blind.iloc[0], color="grey", lw=0.8, ls="-.", label="a set drawn uniformly")
-        axes.set(xscale="log", title=f"p = {p:g}", ylabel="fraction found", ylim=(-0.03, 1.05))
-    panels[-1].set_xlabel("comparisons of every edge L")
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8.5)
+            axes.errorbar(beside, part["mean"], BAR * part.se, label=_NAMES.get(method, "_"), lw=1.2, **look)
+        axes.axhline(frame.blind.iloc[0], **_BLIND, label="_")
+        axes.set(xscale="log", title=f"{100 * p:g} % of pairs meet", ylim=(-0.03, 1.05))
+    label_outer(made, "games per pair", "share of the best found")
+    handles, labels = made[0].get_legend_handles_labels()
+    context = {"no noise": _LOOKS["no noise"], "blind choice": _BLIND}
+    handles += [Line2D([], [], **look) for look in context.values()]
+    key(figure, handles, [*labels, *context], columns=3)
     return figure

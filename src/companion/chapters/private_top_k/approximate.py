@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
 from companion.instruments.topk import (
     DELTA,
     EPSILON,
@@ -235,18 +235,50 @@ _LOOK: dict[str, dict[str, Any]] = {
 }
 
 
+#: Panels of `draw_scales`: the ``panel`` of the frame, and what a name on a line says of a mechanism.
+_PANELS: dict[str, tuple[str, dict[str, str]]] = {
+    "Laplace noise, once": (
+        "oneshot",
+        {
+            "Laplace, Theorem 2.1": "Theorem 2.1",
+            "Laplace, Theorem 2.2": "Theorem 2.2",
+            "Laplace, our bound": "our bound",
+            "Laplace, true need at least": "true need at least",
+        },
+    ),
+    "other noise, once": (
+        "oneshot",
+        {
+            "Gumbel, zCDP or pure": "Gumbel",
+            "Gumbel, true need at least": "its true need at least",
+            "exponential, pure": "exponential",
+        },
+    ),
+    "round after round (peeling)": (
+        "peeling",
+        {
+            "Laplace, basic": "Laplace, basic",
+            "Laplace, advanced": "advanced",
+            "Laplace, zCDP": "zCDP",
+            "Laplace, optimal": "optimal",
+            "exponential mechanism, zCDP or pure": "exponential mechanism",
+        },
+    ),
+}
+
+
 @styled
 def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
-    figure = Figure(figsize=(5.8, 8.4))
-    axes = figure.subplots(2, 1, sharex=True, sharey=True)
-    panels = {"oneshot": "Noise once", "peeling": "Peeling, round after round"}
-    for axis, (panel, title) in zip(axes, panels.items(), strict=True):
-        for mechanism, rows in frame[frame.panel == panel].groupby("mechanism", sort=False):
-            axis.plot(rows.k, rows.sd, label=mechanism, **_LOOK[str(mechanism)])
-        axis.set(title=title, xscale="log", yscale="log", ylabel="standard deviation of the noise / $s$")
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    for axis in axes:
-        axis.tick_params(labelbottom=True)
-        axis.set_xlabel("items selected, $k$", labelpad=1)
+    message = "Gumbel noise is proved to need little more than it must; the proofs for Laplace noise leave more"
+    figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
+    for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):
+        for mechanism, name in names.items():
+            rows = frame[(frame.panel == panel) & (frame.mechanism == mechanism)]
+            axes.plot(rows.k, rows.sd, label=name, **_LOOK[mechanism])
+        axes.set(title=title, xscale="log", yscale="log", xlabel="items selected")
+        axes.set_ylabel("deviation of the noise / $s$")
+        axes.tick_params(labelbottom=True, labelleft=True)
+    for axes in made:
+        name_lines(axes, width=12)
     return figure

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, on_phone, panels, styled
 from companion.instruments.topk import NAMES, gaussian_delta, printed_scale, split, theorem_2_1
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.privacy import composition
@@ -203,15 +203,17 @@ def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) ->
 @styled
 def draw_privacy_curves(frame: pd.DataFrame) -> Figure:
     """Delta against epsilon, a colour for each noise: needed at the worst pair found (solid) and proved (dashed)."""
-    figure = Figure(figsize=(5.8, 4.4))
-    axes = figure.subplots()
+    message = (
+        "Laplace noise may be far better than its proof: no data found come near it; Gumbel noise is hardly better"
+    )
+    figure, (axes,) = panels(message=message, height=3.8 if on_phone() else 3.2)
     looks = {"laplace": ("Laplace", 0), "gumbel": ("Gumbel", 2), "exponential": ("exponential", 3)}
     for (noise, curve), part in frame.groupby(["noise", "curve"], sort=False):
         name, colour = looks[noise]
         style = {"found": "-", "proved": "--", "calibrated": "o"}[curve]
-        label = None if curve == "calibrated" else f"{name}, {curve}"
+        label = "_" if curve == "calibrated" else f"{name}, {curve}"
         axes.plot(part.epsilon, part.delta, style, color=COLOURS[colour], label=label)
-    axes.set_title(f"{frame.k.iloc[0]} items selected")
-    axes.set(xlabel="ε", ylabel="least δ", yscale="log", xlim=(0, None), ylim=(frame.delta.min(), 1))
-    figure.legend(loc="outside lower center", ncols=2)
+    axes.set(title=f"{frame.k.iloc[0]} items selected", yscale="log")
+    axes.set(xlabel="loss allowed, ε", ylabel="exception needed, δ", xlim=(0, None), ylim=(frame.delta.min(), 1))
+    key(figure, *axes.get_legend_handles_labels(), columns=3)
     return figure

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from companion.chapters.private_top_k.approximate import gumbel_scale
 from companion.chapters.private_top_k.pure import WORST_MOVE, supremum
 from companion.chapters.private_top_k.recall import zipf
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, name_lines, on_phone, panels, styled
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, name_lines, on_phone, panels, styled
 from companion.instruments.topk import printed_scale, theorem_2_1
 
 #: The hospital of the road's first page: diagnoses, how often the commonest, how many are published, delta.
@@ -22,6 +22,8 @@ _FOUND = {
     "Laplace, Theorem 2.1": {"color": COLOURS[0], "marker": "^", "linestyle": "--"},
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],
 }
+#: Where names stand on the lines of `draw_found`.
+_PLACES = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.175, 13.9), "Laplace, Theorem 2.2": (0.6, 11.6)}
 _RELEASES = {
     "set": "which items",
     "list": "and their order",
@@ -64,17 +66,21 @@ def epsilon_for(frame: pd.DataFrame, mechanism: str, share: float = 0.9) -> floa
 @styled
 def draw_found(frame: pd.DataFrame) -> Figure:
     """Items found against epsilon, the names on the lines."""
-    figure = Figure(figsize=(5.8, 3.5))
-    axes = figure.subplots()
-    places = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.155, 12.0), "Laplace, Theorem 2.2": (0.6, 11.6)}
+    few, many = (epsilon_for(frame, name) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
+    message = (
+        f"18 of the {PUBLISHED} commonest are found at ε = {few:.2f} with Gumbel noise, "
+        f"and only at ε = {many:.1f} with that of the paper's main theorem"
+    )
+    figure, (axes,) = panels(message=message, height=3.2)
     for name, part in frame.groupby("mechanism", sort=False):
         look = _FOUND[str(name)]
-        axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, **look)
-        label = str(name).replace(", ", ",\n")
-        axes.text(*places[str(name)], label, color=look["color"], va="center", fontweight="bold")
-    few, many = (epsilon_for(frame, name) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
-    axes.set_title(f"18 of 20 found: ε = {few:.2f} with Gumbel noise, ε = {many:.1f} by Theorem 2.2")
-    axes.set(xscale="log", xlabel="ε (privacy lost; less is better)", ylim=(0, 20.6), ylabel="of the true 20, found")
+        axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, label=name, **look)
+        if not on_phone():
+            axes.text(*_PLACES[str(name)], str(name).replace(", ", ",\n"), color=look["color"], va="center", fontsize=9)
+    if on_phone():
+        key(figure, *axes.get_legend_handles_labels())
+    axes.set(xscale="log", xlabel="ε, the privacy lost (less is better)", ylim=(0, 20.6))
+    axes.set_ylabel(f"of the true {PUBLISHED}, found")
     axes.set_yticks(range(0, 21, 5))
     ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -94,8 +100,8 @@ def one_release(k: int = 5, scale: float = 20.0, seed: int = 5) -> pd.DataFrame:
 @styled
 def draw_one_release(frame: pd.DataFrame) -> Figure:
     """True counts, the noise that each is given, and the line above which they are published."""
-    figure = Figure(figsize=(5.8, 2.6))
-    axes = figure.subplots()
+    message = f"Every count gets its own noise, once; the {frame.chosen.sum()} highest are published"
+    figure, (axes,) = panels(message=message, height=2.6)
     axes.vlines(frame.place, frame["count"], frame.noisy, color="grey", lw=1)
     axes.plot(frame.place, frame["count"], "_", color="black", ms=13, mew=1.6, label="true count")
     for chosen, part in frame.groupby("chosen"):
@@ -104,10 +110,9 @@ def draw_one_release(frame: pd.DataFrame) -> Figure:
         axes.plot(part.place, part.noisy, "o", ms=6, label=label, **look)
     line = (frame.noisy[frame.chosen].min() + frame.noisy[~frame.chosen].max()) / 2
     axes.axhline(line, color="black", lw=0.8, ls=":")
-    axes.set_title(f"Every count gets its own noise, once; the {frame.chosen.sum()} highest are published")
     axes.set(xlabel="place of the diagnosis in the true order", ylabel="patients")
     axes.set_xticks(frame.place)
-    axes.legend(loc="upper right")
+    axes.legend(loc="upper right", fontsize=9)
     return figure
 
 
@@ -124,12 +129,12 @@ def one_record() -> pd.DataFrame:
 @styled
 def draw_one_record(frame: pd.DataFrame) -> Figure:
     """Counts on a line before (open) and after (filled) one record, a panel a meaning."""
-    figure = Figure(figsize=(5.8, 3.3))
-    for axes, (meaning, part) in zip(
-        figure.subplots(2, 1, sharex=True), frame.groupby("meaning", sort=False), strict=True
-    ):
-        moves = part.after - part.before
-        apart = moves.max() - moves.min()
+    apart = (frame.after - frame.before).groupby(frame.meaning).agg(np.ptp)
+    message = (
+        f"One record that replaces another moves two counts apart by {apart.max()}, one added by {apart.min()} at most"
+    )
+    figure, made = panels(2, message=message, height=2.0)
+    for axes, (meaning, part) in zip(made, frame.groupby("meaning", sort=False), strict=True):
         for row, (item, before, after) in enumerate(part[["item", "before", "after"]].itertuples(index=False)):
             colour = {1: COLOURS[2], 0: "grey", -1: COLOURS[1]}[after - before]
             axes.plot(before, -row, "o", color=colour, mfc="none", ms=7)
@@ -138,9 +143,8 @@ def draw_one_record(frame: pd.DataFrame) -> Figure:
                     "", (after, -row), (before, -row), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2}
                 )
             axes.text(3.6, -row, item, va="center", ha="center")
-        axes.set(xlim=(3.2, 14), ylim=(-4.7, 0.7), yticks=[])
-        axes.set_title(f"{meaning.capitalize()}. Two counts part by at most {apart}")
-    figure.axes[-1].set_xlabel("patients with diagnosis A … E")
+        axes.set(xlim=(3.2, 14), ylim=(-4.7, 0.7), yticks=[], ylabel="diagnosis", xlabel="patients")
+        axes.set_title(str(meaning).capitalize())
     return figure
 
 
@@ -153,20 +157,23 @@ def price_list(m: int = DIAGNOSES, k: int = PUBLISHED) -> pd.DataFrame:
 @styled
 def draw_price_list(frame: pd.DataFrame) -> Figure:
     """Bars of the largest loss over the promise, two for a release, their meaning of a record on them."""
-    figure = Figure(figsize=(5.8, 2.8))
-    axes = figure.subplots()
+    most = frame.times.max()
+    message = f"The order is free, the counts are not: where values move in any direction they cost {most:g} times ε"
+    figure, (axes,) = panels(message=message, height=2.8)
     for row in frame.itertuples():
         place = list(_RELEASES).index(row.release) + (0.2 if row.adjacency == "any direction" else -0.2)
         colour = COLOURS[1 if row.times > 1 else 2]
         axes.barh(place, row.times, height=0.36, color=colour, alpha=0.35)
-        axes.text(0.02, place, row.adjacency, va="center")
-        axes.text(row.times + 0.02, place, f"{row.times:g} ε", va="center")
+        axes.text(max(row.times, 1) + 0.03, place, f"{row.times:g} ε, {row.adjacency}", va="center", fontsize=9)
     axes.axvline(1, color="black", lw=1.2)
     axes.set_yticks(range(len(_RELEASES)), [label.replace(", ", ",\n") for label in _RELEASES.values()])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
-    axes.set(xlim=(0, 1.75), xlabel="largest loss over the promised ε")
-    axes.set_title("The order is free, the counts are not")
+    axes.set(
+        xlim=(0, most + (1.35 if on_phone() else 0.5)),
+        xlabel="largest loss over the promised ε",
+        ylabel="what is published",
+    )
     return figure
 
 
@@ -182,7 +189,7 @@ _NAMED = {
 @styled
 def draw_needs(frame: pd.DataFrame) -> Figure:
     """Noise that five promises ask for, drawn once, against k: a panel of `approximate.scales`, names on the lines."""
-    message = "From a handful of items on, Gumbel noise needs the least"
+    message = "From a handful of items on, Gumbel noise needs less than Laplace or exponential noise"
     figure, (axes,) = panels(message=message, height=3.4)
     part = frame[(frame.panel == "oneshot") & frame.mechanism.isin(_NAMED)]
     for mechanism, rows in part.groupby("mechanism", sort=False):
@@ -198,22 +205,13 @@ def draw_needs(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     """Share of the list found against its length: four mechanisms of `recall.recall`, names beside the last points."""
-    figure = Figure(figsize=(5.8, 3.3))
-    axes = figure.subplots()
-    names = {"Gumbel": "Gumbel", "Laplace, ours": "Laplace, our proof"}
+    figure, (axes,) = panels(message="Gumbel noise keeps more of a long list than Laplace noise", height=3.2)
     looks = {"Gumbel": _FOUND["Gumbel noise"], "Laplace, ours": CALIBRATION["corrected"], **_FOUND}
-    part, ends = frame[frame.mechanism.isin(looks)].sort_values("k", kind="stable"), []
+    part = frame[frame.mechanism.isin(looks)].sort_values("k", kind="stable")
     for name, rows in part.groupby("mechanism", sort=False):
-        look = looks[str(name)]
-        axes.errorbar(rows.k, rows["mean"], BAR * rows.se, capsize=2, **look)
-        ends.append((float(rows["mean"].iloc[-1]), names.get(str(name), str(name)), look["color"]))
-    height = -1.0
-    for end, label, colour in sorted(ends):
-        height = max(end, height + 0.09)
-        axes.annotate(label, (part.k.max() * 1.12, height), color=colour, va="center", annotation_clip=False)
-    axes.set_title("Gumbel noise keeps more of a long list than Laplace noise")
+        axes.errorbar(rows.k, rows["mean"], BAR * rows.se, capsize=2, label=str(name), **looks[str(name)])
     axes.set(xscale="log", ylim=(0, 1.03), xlabel="items selected, $k$", ylabel="share of the true top $k$ found")
-    axes.set_xlim(part.k.min() / 1.15, part.k.max() * 6)
     axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
     axes.minorticks_off()
+    name_lines(axes, width=12, names={"Laplace, ours": "Laplace, our proof"})
     return figure

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, label_outer, on_phone, panels, styled
 from companion.instruments.topk import NAMES, list_chances, theorem_2_1
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.topk.curve import log_set_probability
@@ -248,14 +248,16 @@ def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> Itera
 @styled
 def draw_gap_curve(frame: pd.DataFrame) -> Figure:
     """Exact loss over the claimed epsilon against how far behind the chosen lie, a panel a number of items and k."""
-    figure = Figure(figsize=(5.8, 6.4))
     shapes = frame.groupby(["m", "k"], sort=False)
-    for axes, ((m, k), part) in zip(figure.subplots(shapes.ngroups, 1, sharex=True), shapes, strict=True):
+    message = "The items alone keep the promise; with counts it is broken as soon as values move in any direction"
+    figure, made = panels(shapes.ngroups, message=message, height=2.7, sharey=True)
+    for axes, ((m, k), part) in zip(made, shapes, strict=True):
         for (adjacency, release), line in part.groupby(["adjacency", "release"], sort=False):
             colour, style = COLOURS[adjacency == "any direction"], "-" if "values" in release else "--"
-            axes.plot(line.gap, line.times, color=colour, ls=style, label=f"{release}; {adjacency}")
-        axes.axhline(1, color="black", lw=1)
-        axes.set(title=f"{k} of {m} items", ylabel="privacy loss / ε (exact)", ylim=(0, 1.6))
-    figure.axes[-1].set_xlabel("gap in units of λ")
-    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+            name = "with counts" if "values" in release else "items"
+            axes.plot(line.gap, line.times, color=colour, ls=style, label=f"{name}, {adjacency}")
+        axes.axhline(1, color="black", lw=1, label="_")
+        axes.set(title=f"{k} of {m} items", ylim=(0, 1.6))
+    label_outer(made, "gap to the others, in noise scales", "loss over the promised ε")
+    key(figure, *made[0].get_legend_handles_labels(), columns=1 if on_phone() else 2)
     return figure

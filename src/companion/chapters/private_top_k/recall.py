@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import comb
 
+from companion.instruments import style
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.topk import NAMES, panels, printed_scale, theorem_2_1
@@ -122,17 +123,18 @@ _LOOKS = {
 
 @styled
 def draw_recall(frame: pd.DataFrame) -> Figure:
-    """Share of the true top k found, against epsilon at one k (top) and against k at one epsilon (bottom)."""
-    figure = Figure(figsize=(5.8, 7.2))
-    top, bottom = figure.subplots(2, 1, sharey=True)
-    symbol = {"k": "k", "epsilon": "ε"}
-    for axes, along, fixed in ((top, "epsilon", "k"), (bottom, "k", "epsilon")):
+    """Share of the true top k found, against epsilon at one k and against k at one epsilon."""
+    message = "Wherever the mechanisms clearly differ, Gumbel noise finds the most of the list"
+    figure, made = style.panels(2, message=message, height=3.0, sharey=True)
+    words = {"k": "items selected", "epsilon": "ε"}
+    for axes, along, fixed in zip(made, ("epsilon", "k"), ("k", "epsilon"), strict=True):
         part = frame[frame.panel == along].sort_values(along, kind="stable")
         for name, rows in part.groupby("mechanism", sort=False):
             axes.errorbar(rows[along], rows["mean"], BAR * rows.se, label=name, capsize=2, **_LOOKS[str(name)])
-        axes.set(xscale="log", xlabel=symbol[along], ylim=(0, 1.02), ylabel="share of the true top k found")
-        axes.set(title=f"{symbol[fixed]} = {part[fixed].iloc[0]:g}")
+        value = part[fixed].iloc[0]
+        axes.set(title=f"{value:g} items selected" if fixed == "k" else f"ε = {value:g}", xlabel=words[along])
+        axes.set(xscale="log", ylim=(0, 1.02), ylabel="share of the true list found")
         axes.set_xticks(part[along].unique(), [f"{v:g}" for v in part[along].unique()])
         axes.minorticks_off()
-    figure.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    style.key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure

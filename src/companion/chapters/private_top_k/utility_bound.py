@@ -16,10 +16,12 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from companion.instruments import style
 from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.style import CALIBRATION, COLOURS, styled
 from companion.instruments.topk import Array, panels
 from companion.ledger.claim import Check, amended, claim, printed
+from companion.printed import qiao2021
 from dprank.pairwise.rank_law import top_set_law
 from dprank.topk.noise_laws import LAPLACE
 
@@ -136,7 +138,7 @@ def check_example() -> Iterator[Check]:
     """The closing sentence of Section 2: Theorem 2.3's p at a gap of 20 scales and eight million items."""
     p, least = 1 - float(printed_failure(EXAMPLE, GAP)), needed_gap(EXAMPLE, 0.01)
     exact, ours = exact_failure(EXAMPLE, EXAMPLE // 2, GAP), float(our_failure(GAP))
-    yield printed("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, ">", 0.99)
+    yield printed("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, ">", qiao2021.EXAMPLE_P)
     yield amended("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, "==", 0.909, error=5e-4)
     yield amended("most items with p > 0.99, Δ = 20λ", most_items(GAP, 0.01), "==", 882_119)
     yield amended("least Δ/λ with p ≥ 0.99, m = 8·10⁶: below 22.31 by less than 0.01", least, "==", 22.305, error=0.005)
@@ -149,17 +151,18 @@ def check_example() -> Iterator[Check]:
 @styled
 def draw_failure(frame: pd.DataFrame) -> Figure:
     """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
-    figure = Figure(figsize=(5.8, 3.7))
-    axes = figure.subplots()
+    message = "The chance of a wrong set hardly depends on the number of items; the paper's bound grows with it"
+    figure, (axes,) = style.panels(message=message, height=4.4 if style.on_phone() else 3.4)
     as_printed = frame[frame.kind == "as printed"]
     for (items, part), line in zip(as_printed.groupby("items"), (":", "--", "-"), strict=False):
-        label = f"Theorem 2.3, m = {items:,}"
-        axes.plot(part["gap"], part.failure, color=CALIBRATION["as printed"]["color"], ls=line, label=label)
+        colour = CALIBRATION["as printed"]["color"]
+        axes.plot(part["gap"], part.failure, color=colour, ls=line, label=f"Theorem 2.3, {items:,} items")
     ours, exact = (frame[frame.kind == kind] for kind in ("corrected", "exact"))
-    axes.plot(ours["gap"], ours.failure, color=CALIBRATION["corrected"]["color"], label="ours, for any m")
-    label = f"exact, m = {exact['items'].max():,}"
+    axes.plot(ours["gap"], ours.failure, color=CALIBRATION["corrected"]["color"], label="ours, any number")
+    label = f"exact, {exact['items'].max():,} items"
     axes.plot(exact["gap"], exact.failure, "o", color=COLOURS[6], ms=3, label=label)
-    axes.set(xlabel="gap Δ / noise scale λ", ylabel="probability of a wrong set", yscale="log")
+    axes.plot(GAP, 1 - qiao2021.EXAMPLE_P, "kx", ms=8, mew=2, label=f"published, {EXAMPLE:,} items")
+    axes.set(xlabel="gap between neighbours, in noise scales", ylabel="chance of a wrong set", yscale="log")
     axes.set_ylim(bottom=exact.failure.min() / 3, top=2)
-    figure.legend(loc="outside lower center", ncols=2)
+    style.key(figure, *axes.get_legend_handles_labels(), columns=1 if style.on_phone() else 3)
     return figure

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from companion.chapters.private_uniformity.central import FIGURE_3, Array, sign_data, statistic
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, key, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed import busafekete2021 as paper
@@ -166,17 +166,24 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
     yield amended("batches of a noisy vote", vote_batches(epsilon, delta), "<", batches)
 
 
+_LOOKS: dict[str, dict[str, Any]] = {
+    "BUNIF as printed": {"color": COLOURS[1]},
+    "BUNIF with a coin": {"color": COLOURS[6]},
+    "noisy vote": {"color": COLOURS[3], "ls": "--"},
+    "Laplace on Y": {"color": COLOURS[5], "ls": ":"},
+}
+
+
 @styled
 def draw_privacy_profiles(frame: pd.DataFrame) -> Figure:
     """The delta_0 that each test needs against epsilon, in units of the claimed one."""
-    figure = Figure(figsize=(6.4, 3.2))
-    axes = figure.subplots()
-    looks = zip(frame.groupby("test", sort=False), (1, 0, 2, 3), ("-", "-", "--", ":"), strict=True)
-    for (test, part), colour, line in looks:
-        axes.plot(part.times, part.delta, line, color=COLOURS[colour], label=test)
+    often = round(1 / frame.delta[(frame.test == "BUNIF as printed") & (frame.times >= 1)].max())
+    message = f"However weak the promise, bucketing as printed can give a ranking away once in {often} times"
+    figure, (axes,) = panels(message=message, height=3.0)
+    for test, part in frame.groupby("test", sort=False):
+        axes.plot(part.times, part.delta, label=test, **_LOOKS[str(test)])
     axes.axvline(1, color="black", lw=1)
-    axes.set(xlabel="ε′ / claimed ε₀", ylabel="δ₀ needed at ε′ (exact)", xlim=(0, frame.times.max()))
-    axes.set(title="Bucketing as printed is private for no ε′")
-    axes.set_ylim(bottom=0)
-    axes.legend()
+    axes.set(xlim=(0, frame.times.max()), xlabel="loss allowed, over the claimed $ε_0$")
+    axes.set(ylim=(0, None), ylabel="exception needed, $δ_0$")
+    key(figure, *axes.get_legend_handles_labels())
     return figure

@@ -10,22 +10,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from companion.chapters.private_uniformity.local_voters import local_power
 from companion.chapters.private_uniformity.same_data import (
     BEHIND,
     BUCKETED,
+    COIN,
     DELTA,
     EPSILON,
     EXCHANGED,
+    FREE,
+    LAPLACE,
     LEVEL,
+    PAIRS,
+    RAMP,
+    RANKS,
+    TRUNCATED,
+    VOTE,
     printed_mu,
     trun_size,
 )
 from companion.chapters.private_uniformity.trun import agreeing_loss, theorem_6
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.power_curves import LEAN, REJECTED, curve
+from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import certain, crossing, wilson
 from companion.ledger.claim import Check, amended, claim, printed
@@ -202,46 +212,67 @@ def check_near_one(central: pd.DataFrame, epsilon_0: float = EPSILON) -> Iterato
         yield amended(what, lead, ">", 0, error=SIZE_ERROR)
 
 
-_MARKS = "osD^vPX*"
+#: A test keeps its look in all pictures; what stands for comparison only is grey.
+_LOOKS: dict[str, dict[str, Any]] = {
+    BUCKETED: {"color": COLOURS[6], "marker": "v"},
+    TRUNCATED: {"color": COLOURS[1], "marker": "s"},
+    EXCHANGED: {"color": COLOURS[0], "marker": "o"},
+    LOCAL: {"color": COLOURS[3], "marker": "^"},
+    FREE: {"color": "0.6", "marker": "."},
+    RANKS: {"color": COLOURS[2], "marker": "D"},
+    PAIRS: {"color": COLOURS[0], "marker": "o"},
+    VOTE: {"color": COLOURS[3], "marker": "^"},
+    LAPLACE: {"color": COLOURS[5], "marker": "P"},
+    RAMP: {"color": COLOURS[4], "marker": "s"},
+    COIN: {"color": COLOURS[6], "marker": "v"},
+    ONE_BIT: {"color": COLOURS[2], "marker": "D"},
+    LOCAL_EXACT: {"color": COLOURS[0], "marker": "o"},
+    LOCAL_FIXED: {"color": COLOURS[3], "marker": "v"},
+}
 
 
-def _panels(frame: pd.DataFrame) -> Figure:
+def _power(frame: pd.DataFrame, message: str) -> Figure:
+    """A panel a number of items, a curve a test; the uniform law stands at the left end of a logarithmic axis."""
     sizes = list(frame.groupby("n_items"))
-    tests = list(dict.fromkeys(frame.test))
-    figure = Figure(figsize=(7.2, 1.2 + 2.5 * ((len(sizes) + 1) // 2)))
-    grid = figure.subplots((len(sizes) + 1) // 2, 2, sharey=True, squeeze=False).ravel()
-    for axes, (m, part) in zip(grid, sizes, strict=False):
-        least = part.gap[part.gap > 0].min() / 3
-        for number, test in enumerate(tests):
-            curve = part[part.test == test].sort_values("gap")
-            # the uniform law, at the left end, is infinitely far on a logarithmic axis
-            x = curve.gap.where(curve.gap > 0, least)
-            bars = [(curve["mean"] - curve.low).clip(lower=0), (curve.high - curve["mean"]).clip(lower=0)]
-            look = {"color": COLOURS[number % len(COLOURS)], "marker": _MARKS[number % len(_MARKS)]}
-            axes.errorbar(x, curve["mean"], bars, capsize=1.5, ms=3.5, lw=1.2, label=test, **look)
-        axes.axhline(part.delta.iloc[0], color="black", lw=0.8, ls=":")
-        axes.set(xscale="log", title=f"m = {m}", ylim=(-0.03, 1.03))
-        most = part.gap.max()
+    figure, made = panels(len(sizes), message=message, height=2.3, columns=2, sharey=True)
+    for axes, (m, part) in zip(made, sizes, strict=True):
+        least, most = part.gap[part.gap > 0].min() / 3, part.gap.max()
+        for test in dict.fromkeys(frame.test):
+            rows = part[part.test == test].sort_values("gap")
+            name = "_" if test == FREE else test
+            curve(axes, rows.gap.where(rows.gap > 0, least), rows, label=name, **_LOOKS[test])
+        axes.axhline(part.delta.iloc[0], color="black", lw=0.8, ls=":", label="_")
+        axes.set(xscale="log", title=f"{m:,} items", ylim=(-0.03, 1.03))
         room = (most / least) ** 0.15  # or the label runs into that of the left end
         ticks = [10.0**e for e in range(-7, 1) if least * room < 10.0**e <= most]
         axes.set_xticks([least, *ticks], ["0", *(f"$10^{{{round(math.log10(t))}}}$" for t in ticks)])
         axes.minorticks_off()
-    for axes in grid[len(sizes) :]:
-        axes.set_axis_off()
-    figure.supxlabel("1 − φ", fontsize=10)
-    figure.supylabel("share rejected", fontsize=10)
-    handles, labels = grid[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    label_outer(made, LEAN, REJECTED)
+    handles, labels = made[0].get_legend_handles_labels()
+    if (frame.test == FREE).any():
+        handles, labels = [*handles, Line2D([], [], **_LOOKS[FREE])], [*labels, FREE]
+    key(figure, handles, labels)
     return figure
 
 
 @styled
 def draw_figure_3(frame: pd.DataFrame) -> Figure:
     """The paper's Figure 3: its private tests as printed."""
-    return _panels(frame)
+    return _power(
+        frame,
+        "The truncated test (TRUN) is turned round: as printed it rejects shuffled rankings, and accepts agreeing ones",
+    )
 
 
 @styled
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Tests of one size and one pure epsilon."""
-    return _panels(frame)
+    return _power(
+        frame, "At equal privacy, noise on the norm of all ranks sees smaller agreement than the other private tests"
+    )
+
+
+@styled
+def draw_one_bit(frame: pd.DataFrame) -> Figure:
+    """Local tests of one size and one epsilon."""
+    return _power(frame, "One well protected answer per voter sees agreement that all answers, weakly protected, miss")

@@ -17,7 +17,7 @@ from scipy.stats import chi2, ncx2, norm
 
 from companion.chapters.private_uniformity.local_channels import sign_vectors
 from companion.chapters.private_uniformity.local_moments import randomised
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, name_lines, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial, multinomial
@@ -282,22 +282,21 @@ def group_choice(
 
 
 _LOOK = {
-    "fixed pairing": ("all pairs, fixed pairing, worst centre", COLOURS[3], "v"),
+    "fixed pairing": ("all pairs, fixed pairing", COLOURS[3], "v"),
     "all bits": ("all pairs, random pairing", COLOURS[0], "o"),
-    "one bit": ("one bit a person", COLOURS[2], "D"),
+    "one bit": ("one answer", COLOURS[2], "D"),
 }
 
 
 @styled
 def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     """Voters for power 0.8 against the number of items, one line a test, with intervals."""
-    figure = Figure(figsize=(7.2, 3.8))
-    axes = figure.subplots()
+    message = "One well protected answer per voter needs far fewer voters than all answers, weakly protected"
+    figure, (axes,) = panels(message=message, height=3.2)
     for test, (label, colour, marker) in _LOOK.items():
         part = frame[frame.test == test]
         bars = [part.voters - part.low, part.high - part.voters]
         axes.errorbar(part["items"], part.voters, yerr=bars, label=label, color=colour, marker=marker, capsize=2)
-    axes.set(xscale="log", yscale="log", xlabel="items m", ylabel="voters needed for power 0.8")
-    axes.set(title="One well-protected bit a voter needs far fewer voters")
-    axes.legend()
+    axes.set(xscale="log", yscale="log", xlabel="items", ylabel="voters for power 0.8")
+    name_lines(axes, width=12)
     return figure

@@ -14,7 +14,7 @@ from scipy import stats
 
 from companion.chapters.private_uniformity.central import FIGURE_3, sign_data
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import COLOURS, panels, styled
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import theta_at
@@ -264,21 +264,19 @@ def corrected_margin() -> float:
 @styled
 def draw_acceptance(frame: pd.DataFrame) -> Figure:
     """Probability of acceptance against UNIF's statistic, and privacy loss against the number of rankings."""
-    figure = Figure(figsize=(7.6, 3.9))
-    left, right = figure.subplots(1, 2)
+    message = "TRUN accepts where rankings agree and it should reject, and one ranking moves its answer too far"
+    figure, (ramp, loss) = panels(2, message=message, height=3.0)
     part = frame[frame.panel == "acceptance"]
-    left.plot(part.x, part["value"], color=COLOURS[1], label="Y as it is")
-    left.fill_between(
-        part.x, part.low, part.high, color=COLOURS[1], alpha=0.25, lw=0, label="what one ranking can make of it"
-    )
-    left.axvline(1, color="black", lw=0.8, ls=":", label="mean of uniform rankings")
-    left.set(xlabel="Y over its mean m/2", ylabel="probability of acceptance", ylim=(0, 1))
-    left.legend(loc="lower left", bbox_to_anchor=(0, 1.01), fontsize=8)
+    ramp.plot(part.x, part["value"], color=COLOURS[1])
+    ramp.fill_between(part.x, part.low, part.high, color=COLOURS[1], alpha=0.25, lw=0)
+    ramp.axvline(1, color="black", lw=0.8, ls=":")
+    ramp.set(title="the answer, and what one ranking can do", ylabel="chance that it accepts", ylim=(0, 1))
+    ramp.set_xlabel("agreement: $Y$ over its mean if shuffled")
     part = frame[frame.panel == "loss"]
-    right.plot(part.x, part.low, color=COLOURS[1], label="attained")
-    right.plot(part.x, part["value"], color=COLOURS[2], lw=1, ls="-.", label="attained if the pairing is known")
-    right.plot(part.x, part.high, color=COLOURS[1], ls="--", lw=1, label="proved upper bound")
-    right.axhline(1 / 3, color="black", lw=0.8, ls=":", label="claimed")
-    right.set(xlabel="rankings k", ylabel="privacy loss", xscale="log", yscale="log")
-    right.legend(loc="lower left", bbox_to_anchor=(0, 1.01), fontsize=8)
+    loss.plot(part.x, part.low, color=COLOURS[1], label="attained")
+    loss.plot(part.x, part["value"], color=COLOURS[0], lw=1, ls="-.", label="pairing known")
+    loss.plot(part.x, part.high, color=COLOURS[6], ls="--", lw=1, label="proved")
+    loss.axhline(EPSILON_0, color="black", lw=0.8, ls=":", label="promised")
+    loss.set(title="the privacy lost", xlabel="rankings", ylabel="privacy loss", xscale="log", yscale="log")
+    loss.legend(loc="lower left", fontsize=9)
     return figure

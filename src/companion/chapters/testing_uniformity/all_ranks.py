@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.chapters.testing_uniformity import power
-from companion.instruments.style import BAR, CALIBRATION, styled
+from companion.instruments.style import BAR, CALIBRATION, label_outer, name_lines, panels, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import crossing, exponent, mean_square_bias, spread
 from dprank.models.mallows import Mallows, theta_at
@@ -155,17 +155,23 @@ def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> di
 def draw_rankings_needed(frame: pd.DataFrame) -> Figure:
     """Rankings for power 0.8 against the number of items, at fixed spread and at fixed distance from uniform."""
     groups = list(frame.groupby("held", sort=False))
-    figure = Figure(figsize=(7.2, 3.4))
-    panels = figure.subplots(1, len(groups), squeeze=False)[0]
+    message = (
+        "At a fixed lean more items help, at a fixed distance from random they hurt; "
+        "Friedman's test needs fewer rankings than UNIF"
+    )
+    figure, made = panels(len(groups), message=message, height=3.0)
     looks = {"UNIF": CALIBRATION["corrected"], "Friedman": CALIBRATION["net wins"]}
-    for axes, (held, rows) in zip(panels, groups, strict=True):
+    for axes, (held, rows) in zip(made, groups, strict=True):
         for test, look in looks.items():
             axes.errorbar(rows.n_items, rows[test], BAR * rows[f"{test} se"], capsize=2, label=test, **look)
-        axes.plot(rows.n_items, rows["known centre"], color="black", ls="--", lw=1.2, label="centre known (normal)")
-        axes.set(title=str(held), xlabel="items m", xscale="log", yscale="log")
+        axes.plot(rows.n_items, rows["known centre"], color="black", ls="--", lw=1.2, label="order known")
+        distance = str(held).removeprefix("TV = ")
+        axes.set(title=f"fixed lean, {held}" if distance == held else f"fixed distance from random, {distance}")
+        axes.set(xlabel="items", xscale="log", yscale="log")
         ticks = sorted(rows.n_items)
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.minorticks_off()
-        axes.set_ylabel("rankings for power 0.8")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=9)
+    label_outer(made, "items", "rankings for power 0.8")
+    for axes in made:
+        name_lines(axes, width=9)
     return figure

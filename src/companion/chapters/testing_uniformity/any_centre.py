@@ -15,7 +15,8 @@ from scipy import stats
 
 from companion.chapters.testing_uniformity import power
 from companion.instruments.allowance import Z
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.power_curves import LEAN, REJECTED, curve
+from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import certain
 from companion.ledger.claim import Check, amended, claim, printed
@@ -106,20 +107,15 @@ _MALLOWS: dict[str, dict[str, Any]] = {
 def draw_any_centre(frame: pd.DataFrame) -> Figure:
     """Power of UNIF and of two readings of MA against 1 - phi, a panel for each number of items and of rankings."""
     groups = list(frame.groupby(["n_items", "n_rankings"], sort=True))
-    figure = Figure(figsize=(7.2, 2.6 * ((len(groups) + 1) // 2) + 0.4))
-    panels = figure.subplots((len(groups) + 1) // 2, 2, sharey=True, squeeze=False)
-    for axes, ((items, rankings), rows) in zip(panels.flat, groups, strict=False):
+    message = "Any fixed centre puts a ceiling on Mallows's test (MA); the first ranking as its centre takes that away"
+    figure, made = panels(len(groups), message=message, height=2.3, columns=2, sharey=True)
+    for axes, ((items, rankings), rows) in zip(made, groups, strict=True):
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
             unif = test == "UNIF"
             look = power.SIZE[str(calibration)] | {"ls": ":"} if unif else _MALLOWS[str(test)]
-            power.curve(axes, part, f"{test}, {calibration}" if unif else str(test), **look)
-        axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="MA, any centre: limit as φ → 0")
-        axes.set(title=f"m = {items}, {rankings} rankings", xscale="log", ylim=(-0.03, 1.05))
-    for axes in panels[-1]:
-        axes.set_xlabel("1 − φ")
-    for axes in panels[:, 0]:
-        axes.set_ylabel("power")
-    for axes in panels.flat[len(groups) :]:
-        axes.set_axis_off()
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=8.5)
+            curve(axes, part.gap, part, label=f"{test}, {calibration}" if unif else str(test), **look)
+        axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="MA, any centre: its ceiling")
+        axes.set(title=f"{items:,} items, {rankings:,} rankings", xscale="log", ylim=(-0.03, 1.05))
+    label_outer(made, LEAN, REJECTED)
+    key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure

@@ -12,7 +12,7 @@ from scipy import special
 
 from companion.chapters.testing_uniformity.fixed_epsilon import bracket, exponent_at, shared_variance, unif_samples
 from companion.chapters.testing_uniformity.mallows_laws import chi_square
-from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.models.mallows import theta_at
 
@@ -83,13 +83,13 @@ def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
 @styled
 def draw_samples(frame: pd.DataFrame) -> Figure:
     """Rankings against items at a fixed epsilon: what UNIF draws, what any test needs, what the abstract says."""
-    figure = Figure(figsize=(6.4, 3.8))
-    axes = figure.subplots()
+    message = "At a fixed distance from random, long lists take more rankings, not fewer as the abstract has it"
+    figure, (axes,) = panels(message=message, height=3.4)
     items, as_printed = frame["items"], CALIBRATION["as printed"]["color"]
-    axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="UNIF, its own k")
-    axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="any test, centre unknown (leading order)")
-    axes.plot(items, frame.known, "D-", color=COLOURS[3], label="best test, centre known")
-    axes.plot(items, frame.claimed, "--", color=as_printed, label="the abstract's rate, through UNIF's least k")
-    axes.set(xscale="log", yscale="log", xlabel="items m", ylabel="rankings")
-    figure.legend(fontsize=8, loc="outside upper center", ncols=2)
+    axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="what UNIF asks for")
+    axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="no test with fewer")
+    axes.plot(items, frame.known, "D-", color=COLOURS[3], label="enough if the order is known")
+    axes.plot(items, frame.claimed, "--", color=as_printed, label="the abstract's rate")
+    axes.set(xscale="log", yscale="log", xlabel="items", ylabel="rankings needed")
+    name_lines(axes, width=12)
     return figure

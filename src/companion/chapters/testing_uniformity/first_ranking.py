@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from companion.chapters.testing_uniformity.power import PANELS
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import BAR, COLOURS, styled
+from companion.instruments.power_curves import LEAN, REJECTED
+from companion.instruments.style import BAR, COLOURS, key, name_lines, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import FALSE_ALARM, all_distances
 from companion.ledger.claim import Check, amended, claim, printed
@@ -31,6 +32,13 @@ READINGS: dict[str, tuple[type[MallowsApproximate], Centre, Sides]] = {
     "mean positions, naive": (paper.NormalMallows, "borda", "one"),
     "mean positions, simulated null": (MallowsApproximate, "borda", "one"),
 }
+_SHORT = dict(
+    zip(
+        READINGS,
+        ("fixed, one-sided", "fixed, two-sided", "first ranking", "estimated", "estimated, simulated"),
+        strict=True,
+    )
+)
 
 
 @cache
@@ -128,13 +136,17 @@ def check_ma(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
 @styled
 def draw_ma_power(frame: pd.DataFrame) -> Figure:
     """Power of the readings of MA against 1 - phi; at 0 their size."""
-    figure = Figure(figsize=(7.2, 3.6))
-    axes = figure.subplots()
-    marks = "osD^v"
-    for i, (reading, part) in enumerate(frame.groupby("reading", sort=False)):
-        look = {"fmt": f"{marks[i]}-", "color": COLOURS[i], "label": reading}
-        axes.errorbar(part.gap, part["mean"], BAR * part.se, capsize=2, **look)
-    axes.axhline(frame.delta.iloc[0], color="black", lw=0.8, ls=":")
-    axes.set(xlabel="1 − φ", ylabel="share rejected", ylim=(-0.02, 1.02))
-    figure.legend(loc="outside right center")
+    message = (
+        "A centre from the same rankings makes Mallows's test reject shuffled decks, unless its threshold is simulated"
+    )
+    figure, (axes,) = panels(message=message, height=3.2)
+    for colour, mark, (reading, part) in zip(COLOURS, "osD^v", frame.groupby("reading", sort=False), strict=False):
+        axes.errorbar(part.gap, part["mean"], BAR * part.se, capsize=2, color=colour, marker=mark, label=str(reading))
+    axes.axhline(frame.delta.iloc[0], color="black", lw=0.8, ls=":", label="_")
+    axes.set(xlabel=LEAN, ylabel=REJECTED, ylim=(-0.02, 1.02))
+    if on_phone():
+        handles, labels = axes.get_legend_handles_labels()
+        key(figure, handles, [_SHORT[label] for label in labels])
+    else:
+        name_lines(axes, width=22, names=_SHORT)
     return figure

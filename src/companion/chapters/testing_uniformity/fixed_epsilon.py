@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from scipy import stats
 
-from companion.instruments.style import CALIBRATION, COLOURS, styled
+from companion.instruments.power_curves import LEAN
+from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, content, printed
 from companion.printed import busafekete2021 as paper
@@ -209,21 +210,24 @@ def least_samples(items: int, theta: float, delta: float) -> float:
 @styled
 def draw_condition(frame: pd.DataFrame) -> Figure:
     """1 - phi_epsilon against m for several epsilon with Theorem 4's line; and the least epsilon that reaches it."""
-    figure = Figure(figsize=(7.2, 3.6))
-    left, right = figure.subplots(1, 2)
-    laws = frame.dropna(subset="epsilon")
-    for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):
-        left.plot(part["items"], part.gap, marker="o", color=colour, label=f"ε = {epsilon:g}")
-    bound = frame[frame.epsilon.isna()]
+    message = "The condition of Theorem 4 asks for more and more agreement than a tolerance means, as items are added"
+    figure, (first, second) = panels(2, message=message, height=3.2)
+    laws, bound = frame.dropna(subset="epsilon"), frame[frame.epsilon.isna()]
     as_printed = CALIBRATION["as printed"]["color"]
-    left.plot(bound["items"], bound.gap, color=as_printed, lw=2.2, label="Theorem 4 asks for")
-    left.set(xscale="log", yscale="log", xlabel="items m", ylabel="1 − φ", xlim=(laws["items"].min() / 1.3, None))
-    left.legend(fontsize=8)
-    right.plot(bound["items"], bound.zeros, color=as_printed, lw=2.2, label="exact")
-    right.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved: at least")
-    right.legend(fontsize=8)
-    right.set(xscale="log", yscale="log", xlabel="items m", ylabel="zeros after the point in 1 − ε")
-    right.yaxis.set_minor_formatter(NullFormatter())
+    for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):
+        first.plot(part["items"], part.gap, marker="o", color=colour, label=f"ε = {epsilon:g}")
+    first.plot(bound["items"], bound.gap, color=as_printed, lw=2.2, label="Theorem 4")
+    first.set(xscale="log", yscale="log", xlim=(laws["items"].min() / 1.3, None), ylabel=LEAN)
+    second.plot(bound["items"], bound.zeros, color=as_printed, lw=2.2, label="exact")
+    second.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved: no fewer")
+    second.set(xscale="log", yscale="log", ylabel="nines that ε must begin with")
+    second.yaxis.set_minor_formatter(NullFormatter())
     ticks = [t for t in (20, 100, 500, 2000, 10_000, 50_000) if t < bound.zeros.max()]
-    right.set_yticks(ticks, [f"{t:,}" for t in ticks])
+    second.set_yticks(ticks, [f"{t:,}" for t in ticks])
+    for axes in (first, second):
+        axes.set_xlabel("items")
+    first.set_title("tolerances ε, and what is asked")
+    second.set_title("the least ε for which it is met")
+    second.legend()
+    name_lines(first, width=9)
     return figure

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, styled
+from companion.instruments.style import CALIBRATION, COLOURS, key, on_phone, panels, styled
 from companion.instruments.uniformity import exponent, mean_square_bias
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
@@ -26,6 +26,8 @@ MISS = 1e-4
 CALM = 6.1
 #: The paper's mu where many rankings are few pairs' worth.
 MU = 1e-6
+#: Colours of numbers of items; orange is what is printed.
+_SIZES = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[6]
 
 
 def size_at_atoms(n_items: int, n_rankings: int) -> pd.DataFrame:
@@ -206,14 +208,17 @@ def check_moments(
 @styled
 def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
-    figure = Figure(figsize=(6.8, 3.8))
-    axes = figure.subplots()
-    for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), COLOURS, "osD^v", strict=False):
+    message = (
+        "With few items shuffled decks can pass the printed threshold more often than promised; with many, far less"
+    )
+    figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
+    for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
         m, k = sizes
         look: dict[str, Any] = {"marker": mark, "ls": ":"} if len(part) < 12 else {"ls": "-"}
-        axes.plot(part.excess, part["size"], color=colour, label=f"m = {m:,}, k = {k:,}", **look)
+        axes.plot(part.excess, part["size"], color=colour, label=f"{m:,} items, {k:,} rankings", **look)
     excess = np.linspace(0, frame.excess.max(), 200)
-    axes.plot(excess, np.exp(-(excess**2) / 4), color="black", lw=1.2, label="promised δ")
-    axes.set(xlabel="(y − m/2) / √m", ylabel="P(Y ≥ y), uniform rankings", yscale="log", ylim=(1e-6, 1.3))
-    axes.legend(loc="lower left")
+    axes.plot(excess, np.exp(-(excess**2) / 4), color=CALIBRATION["as printed"]["color"], lw=2.2, label="promised")
+    axes.set(yscale="log", ylim=(1e-6, 1.3), ylabel="chance that shuffled decks pass")
+    axes.set_xlabel("threshold less the mean $m/2$, in $\\sqrt{m}$")
+    key(figure, *axes.get_legend_handles_labels(), columns=1 if on_phone() else 3)
     return figure

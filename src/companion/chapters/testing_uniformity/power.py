@@ -10,13 +10,15 @@ from typing import Any
 import numba
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.instruments.allowance import Z
-from companion.instruments.style import CALIBRATION, styled
+from companion.instruments.power_curves import LEAN, REJECTED, curve
+from companion.instruments.style import CALIBRATION, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import certain, crossing, spread, wilson
 from companion.ledger.claim import Check, claim, printed
@@ -35,7 +37,7 @@ PANELS = ((10, 10_000), (100, 100), (1000, 2), (10_000, 2))
 #: Names of the tests that the figures compare.
 TWO, UNIF = "2SAMP", "UNIF"
 FIXED, ONE_SIDED, FIRST = "MA, any centre", "MA, any centre, one-sided", "MA, first ranking"
-PRINTED, EXACT = "as printed", "equal size"
+PRINTED, EXACT, PUBLISHED = "as printed", "equal size", "published"
 #: Compared by the number of rankings that they need.
 RIVALS = (UNIF, "Friedman")
 
@@ -260,27 +262,39 @@ def printed_sizes(n_items: Iterable[int]) -> pd.DataFrame:
     )
 
 
+def with_published(frame: pd.DataFrame) -> pd.DataFrame:
+    """The curves of Figure 1, and the one point of it that the paper's text states."""
+    items, gap, share = paper.FIGURE_1
+    point = {"n_items": items, "n_rankings": 2, "test": TWO, "calibration": PUBLISHED, "gap": gap, "mean": share}
+    return pd.concat([frame, pd.DataFrame([point])], ignore_index=True)
+
+
 SIZE: dict[str, dict[str, Any]] = {"as printed": CALIBRATION["as printed"], "equal size": CALIBRATION["corrected"]}
-
-
-def curve(axes: Axes, part: pd.DataFrame, label: str, **look: Any) -> None:
-    bars = np.stack([part["mean"] - part.low, part.high - part["mean"]]).clip(0)
-    axes.errorbar(part.gap, part["mean"], bars, capsize=2, lw=1.2, ms=3.5, label=label, **look)
 
 
 @styled
 def draw_two_rankings(frame: pd.DataFrame) -> Figure:
     """Power of 2SAMP and UNIF on two rankings against 1 - phi, a panel for each number of items."""
     groups = list(frame.groupby("n_items", sort=True))
-    figure = Figure(figsize=(2.6 * max(2, len(groups)), 3.4))
-    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
-    for axes, (items, rows) in zip(panels, groups, strict=True):
+    message = "Counting all pairs (2SAMP) sees agreement sooner than UNIF; the printed thresholds make both see it late"
+    figure, made = panels(len(groups), message=message, height=2.6, sharey=True)
+    for axes, (items, rows) in zip(made, groups, strict=True):
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
+            if calibration == PUBLISHED:
+                axes.plot(part.gap, part["mean"], "kx", ms=8, mew=2, clip_on=False, zorder=5)
+                continue
             line = {"2SAMP": "-", "UNIF": ":"}[str(test)]
-            curve(axes, part, f"{test}, {calibration}", ls=line, **SIZE[str(calibration)])
-        axes.axhline(DELTA, color="black", lw=0.8, ls="--")
-        axes.ticklabel_format(axis="x", style="sci", scilimits=(-3, 3))
-        axes.set(title=f"m = {items}", xlabel="1 − φ")
-    panels[0].set(ylabel="power", ylim=(-0.03, 1.03))
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=8.5)
+            curve(axes, part.gap, part, label=f"{test}, {calibration}", ls=line, **SIZE[str(calibration)])
+        axes.axhline(DELTA, color="black", lw=0.8, ls="--", label="_")
+        axes.xaxis.set_major_locator(MaxNLocator(3))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.set(title=f"{items:,} items", ylim=(-0.03, 1.03))
+    label_outer(made, LEAN, REJECTED)
+    handles, labels = made[0].get_legend_handles_labels()
+    if (frame.calibration == PUBLISHED).any():
+        handles, labels = (
+            [*handles, Line2D([], [], color="black", marker="x", ms=8, mew=2, ls="")],
+            [*labels, "published"],
+        )
+    key(figure, handles, labels, columns=3)
     return figure

@@ -14,7 +14,7 @@ from scipy.optimize import brentq, linprog
 
 from companion.chapters.testing_uniformity.power import row_distances
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, styled
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, panels, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import all_distances, distance_law
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -272,15 +272,16 @@ def distance_laws(
 @styled
 def draw_distance_laws(frame: pd.DataFrame) -> Figure:
     """Distribution functions of the distance of two rankings, with the printed and the exact threshold."""
-    figure = Figure(figsize=(7.2, 3.6))
-    axes = figure.subplots()
-    for (law, part), colour in zip(frame.groupby("law", sort=False), ("black", *COLOURS[2:]), strict=False):
-        axes.plot(part.distance, part.probability, color=colour, label=str(law).replace("phi", "φ").replace("-", "−"))
-        if (seen := part[part.se > 0]).size:
-            axes.errorbar(seen.distance, seen.probability, BAR * seen.se, ls="", capsize=2, color=colour)
+    message = "Two rankings with a slight common lean lie closer than shuffled decks; the printed threshold misses much"
+    figure, (axes,) = panels(message=message, height=3.0)
+    for (law, part), colour in zip(frame.groupby("law", sort=False), ("black", *COLOURS[3:]), strict=False):
+        name = str(law).replace("uniform", "shuffled decks").replace("phi", "φ").replace("-", "−")
+        bars = BAR * part.se.where(part.se > 0)
+        axes.errorbar(part.distance, part.probability, bars, capsize=2, color=colour, label=name)
     for column, calibration in (("printed", "as printed"), ("exact", "corrected")):
         colour = CALIBRATION[calibration]["color"]
         axes.axvline(frame[column].iloc[0], color=colour, ls="--", lw=1.2, label=f"{column} threshold")
-    axes.set(xlabel="Kendall distance x of the two rankings", ylabel="P(d ≤ x)", ylim=(-0.02, 1.02))
-    axes.legend(loc="center left", bbox_to_anchor=(0.24, 0.5))
+    axes.set(xlabel="pairs of items on which two rankings differ", ylim=(-0.02, 1.02))
+    axes.set_ylabel("chance that so few differ")
+    key(figure, *axes.get_legend_handles_labels(), columns=3)
     return figure

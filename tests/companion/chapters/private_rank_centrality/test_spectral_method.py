@@ -66,7 +66,7 @@ def test_shapes_of_data():
 def test_figures(errors):
     drawn = s.draw_estimation_error(errors)
     assert len(drawn.axes) == 2
-    assert "1/√L" in [text.get_text() for text in drawn.legends[0].get_texts()]
+    assert "four times the games, half the error" in [text.get_text() for text in drawn.legends[0].get_texts()]
     frame = perturbed_chains.flips([0.8, 1.0], 5)
     pd.testing.assert_frame_equal(frame, perturbed_chains.flips([0.8, 1.0], 5, jobs=2))
     assert set(frame.quantity) == {"change", "printed", "halved"}

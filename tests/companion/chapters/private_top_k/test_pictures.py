@@ -21,7 +21,7 @@ def test_found_is_the_exact_recall():
 def test_epsilon_for_lies_between_the_points():
     frame = pictures.found([0.05, 0.1, 0.2, 5.0], repetitions=100)
     assert 0.1 < pictures.epsilon_for(frame, "Gumbel noise") < 0.2
-    assert pictures.draw_found(frame).axes[0].get_title(loc="left").startswith("18 of 20 found")
+    assert pictures.draw_found(frame).get_suptitle().startswith("18 of the 20 commonest are found at ε")
 
 
 def test_one_release_publishes_the_largest_noisy_counts():

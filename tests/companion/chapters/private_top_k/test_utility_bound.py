@@ -57,7 +57,9 @@ def test_frame_and_figure():
     exact = frame[frame.kind == "exact"].failure.to_numpy()
     for _, part in frame[frame.kind != "exact"].groupby(["kind", "items"]):
         assert (part.failure.to_numpy() >= exact).all()
-    assert len(utility_bound.draw_failure(frame).axes[0].lines) == 4
+    lines = utility_bound.draw_failure(frame).axes[0].lines
+    assert [line.get_label() for line in lines][:2] == ["Theorem 2.3, 10 items", "Theorem 2.3, 100 items"]
+    assert lines[-1].get_xydata().tolist() == [[20, pytest.approx(0.01)]]  # as published
 
 
 def test_bad_input():

@@ -131,6 +131,10 @@ def test_figure_2_is_refuted_in_every_reading(frame):
 
 @pytest.mark.slow
 def test_figures_draw(frame):
-    assert len(power.draw_two_rankings(frame[(frame.n_rankings == 2) & frame.test.isin(["2SAMP", "UNIF"])]).axes) == 2
+    pairs = frame[(frame.n_rankings == 2) & frame.test.isin(["2SAMP", "UNIF"])]
+    assert len(power.draw_two_rankings(pairs).axes) == 2
+    published = power.draw_two_rankings(power.with_published(pairs.assign(n_items=10_000))).axes[0]
+    assert [line.get_xydata().tolist() for line in published.lines if line.get_marker() == "x"] == [[[2e-5, 1.0]]]
     part = frame[frame.test.isin(["UNIF", "MA, any centre", "MA, first ranking"]) & (frame.scaled > 0)]
-    assert len(any_centre.draw_any_centre(part.assign(limit=0.2)).axes) == 4
+    titles = [axes.get_title(loc="left") for axes in any_centre.draw_any_centre(part.assign(limit=0.2)).axes]
+    assert titles == ["10 items, 200 rankings", "100 items, 2 rankings", "300 items, 2 rankings"]

@@ -1,0 +1,18 @@
+"""How the sections on Busa-Fekete, Fotakis and Zampetakis (2021) draw power."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+#: What the power curves of all tests are drawn against, and what is drawn.
+LEAN, REJECTED = "agreement 1 − φ (0: shuffled)", "share rejected"
+
+
+def curve(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
+    """Shares ``mean`` with their intervals, ``low`` to ``high``."""
+    bars = np.stack([part["mean"] - part.low, part.high - part["mean"]]).clip(0)
+    axes.errorbar(x, part["mean"], bars, **{"capsize": 2, "lw": 1.2, "ms": 3.5} | look)
