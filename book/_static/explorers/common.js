@@ -41,8 +41,8 @@ globalThis.explorers ??= (() => {
   const announceValue = (form) => {
     for (const it of controls(form).filter((each) => each.type === "range")) {
       const shown = it.dataset.words?.split("|")[it.value - it.min] ?? String(valueOf(it));
-      const output = it.closest("label")?.querySelector("output");
-      if (output) output.textContent = shown;
+      const value = it.closest("label")?.querySelector("b");
+      if (value) value.textContent = shown;
       it.setAttribute("aria-valuetext", shown);
     }
   };

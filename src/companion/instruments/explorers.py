@@ -39,7 +39,7 @@ class Slider:
         at = list(self.values).index(self.start)
         shown = self.words[at] if self.words else f"{self.start:g}"
         return (
-            f'<label><span>{self.label} = <output aria-live="off">{escape(shown)}</output></span><input type="range" '
+            f'<label><span>{self.label} = <b>{escape(shown)}</b></span><input type="range" '
             f'name="{self.name}" min="0" max="{len(self.values) - 1}" value="{at}" data-values="{values}"{words}>'
             "</label>"
         )
