@@ -80,7 +80,7 @@ explorers.define("promise", (() => {
         product *= Math.exp(scores[chain[j]] - high) / 2;
         chance += (under[j].at(-1) * product) / FACTORIAL[n - j];
       }
-      orders.push({ order: chain.toReversed().map((it) => ITEMS[it]).join(" > "), chance });
+      orders.push({ order: [...chain].reverse().map((it) => ITEMS[it]).join(" > "), chance });
     };
     extend([...scores.keys()], 1);
     return orders;
@@ -115,7 +115,7 @@ explorers.define("promise", (() => {
   const unbroken = (order) => order.replaceAll(" ", "\u00a0");
   const people = (n) => `${n} voter${n > 1 ? "s" : ""}`;
   const shown = ({ orders, worst }) => {
-    const likely = orders.toSorted((a, b) => b.before + b.after - a.before - a.after).slice(0, orders.length > 6 ? SHOWN : 6);
+    const likely = [...orders].sort((a, b) => b.before + b.after - a.before - a.after).slice(0, orders.length > 6 ? SHOWN : 6);
     return likely.includes(worst) ? likely : [...likely, worst];
   };
 
