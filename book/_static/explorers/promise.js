@@ -98,6 +98,20 @@ explorers.define("promise", (() => {
     return wins;
   };
 
+  /* The most likely orders, and the one that tells most; of orders with the same probabilities the first, and how many
+     there are. */
+  const shown = (orders, worst) => {
+    const kinds = new Map();
+    for (const it of orders) {
+      const kind = `${it.before.toPrecision(9)} ${it.after.toPrecision(9)}`;
+      if (!kinds.has(kind)) kinds.set(kind, { ...it, alike: 0 });
+      kinds.get(kind).alike++;
+    }
+    const rows = [...kinds.values()].sort((a, b) => b.before + b.after - a.before - a.after);
+    const told = (it) => it.order === worst.order;
+    return rows.filter((it, i) => i < SHOWN || told(it)).map((it) => ({ ...it, most: told(it) }));
+  };
+
   const compute = (state, { scales }) => {
     const { items, noise, epsilon, anna } = state;
     const [from, to] = { ab: [0, 1], ba: [1, 0], al: [0, items - 1], la: [items - 1, 0] }[anna];
@@ -107,18 +121,14 @@ explorers.define("promise", (() => {
     for (const it of orders) it.ratio = Math.log(it.after / it.before);
     const worst = orders.reduce((best, it) => (Math.abs(it.ratio) > Math.abs(best.ratio) + 1e-9 ? it : best));
     const loss = Math.abs(worst.ratio);
-    return { wins, orders, worst, loss, broken: loss > epsilon * (1 + 1e-9) };
+    return { wins, orders, rows: shown(orders, worst), worst, loss, broken: loss > epsilon * (1 + 1e-9) };
   };
 
   const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
   const say = (x) => (x >= 1e-4 ? significant.format(x) : x.toExponential(1).replace("e-", "e−"));
   const unbroken = (order) => order.replaceAll(" ", "\u00a0");
+  const name = ({ order, alike }) => order + (alike > 1 ? ` and ${alike - 1} like it` : "");
   const people = (n) => `${n} voter${n > 1 ? "s" : ""}`;
-  const shown = ({ orders, worst }) => {
-    const likely = [...orders].sort((a, b) => b.before + b.after - a.before - a.after).slice(0, orders.length > 6 ? SHOWN : 6);
-    return likely.includes(worst) ? likely : [...likely, worst];
-  };
-
   /* The needle stands upright at what is promised, and lies on the right at twice that. */
   const dial = ({ loss, broken }, { epsilon }, { el }) => {
     const at = (share, radius) => {
@@ -136,14 +146,13 @@ explorers.define("promise", (() => {
       el("text", { x: 110, y: 130, "text-anchor": "middle", class: broken ? "promise-no" : "promise-yes" }, `loss ${say(loss)}: ${broken ? "broken" : "kept"}`));
   };
 
-  const bars = (result, { epsilon }, { el }) => {
-    const rows = shown(result);
+  const bars = ({ rows }, { epsilon }, { el }) => {
     const most = Math.max(...rows.flatMap((it) => [it.before, it.after]));
     const bar = (when, chance) => el("span", { class: `promise-${when}`, style: `--share: ${(chance / most).toFixed(4)}` }, el("i"), say(chance));
     return el("div", { class: "promise-orders" },
       el("p", {}, el("span", { class: "promise-before" }, el("i")), " before, ", el("span", { class: "promise-after" }, el("i")), ` after Anna's change; ×, ÷ how many times as likely or unlikely: at most ${say(Math.exp(epsilon))} is promised`),
       ...rows.map((it) => el("div", { class: Math.abs(it.ratio) > epsilon * (1 + 1e-9) ? "promise-over" : "" },
-        el("b", {}, it.order, it === result.worst && rows.length > 2 ? " (tells most)" : ""),
+        el("b", {}, name(it), it.most && rows.length > 2 ? ", which tells most" : ""),
         el("em", {}, `${it.ratio < 0 ? "÷" : "×"} ${say(Math.exp(Math.abs(it.ratio)))}`),
         el("span", { class: "promise-pair" }, bar("before", it.before), bar("after", it.after)))));
   };
@@ -165,9 +174,9 @@ explorers.define("promise", (() => {
       `The order ${unbroken(worst.order)} has probability ${say(worst.before)} before and ${say(worst.after)} after, ${say(Math.exp(loss))} times as ${worst.ratio < 0 ? "un" : ""}likely; the promise allows ${say(Math.exp(epsilon))}. ` +
       `The privacy loss is ${say(loss)}, promised ${epsilon}.` +
       (noise === "right" ? " With this noise no data break it: it covers both wins that Anna moves." : ""),
-    table: (result) => [
+    table: ({ rows }) => [
       ["order", "before", "after", "log ratio"],
-      ...shown(result).map((it) => [it.order, say(it.before), say(it.after), it.ratio.toFixed(3).replace("-", "−")]),
+      ...rows.map((it) => [name(it), say(it.before), say(it.after), it.ratio.toFixed(3).replace("-", "−")]),
     ],
     act: (value, state, data) => data.states[value],
   };

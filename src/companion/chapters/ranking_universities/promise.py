@@ -98,13 +98,13 @@ def break_it(name: str) -> HTML:
     made = {noise: mechanism(noise, 1, 2).scale for noise in NOISE}
     law = order_law(**START)
     loss = law.ratio.abs().max()
-    controls = [
+    controls: list[Slider | Choice | Buttons] = [
         Slider("items", "Items", range(2, 7), START["items"]),
         Slider("voters", "Voters", range(1, 31), START["voters"]),
         Choice("noise", "Noise", NOISE),
         Slider("epsilon", "Promise ε", EPSILONS, START["epsilon"]),
         Choice("asked", "Others compare", ASKED),
-        Slider("reverse", "For the later item", (0, 0.25, 0.5, 0.75, 1), START["reverse"], SHARES),
+        Slider("reverse", "Dissenting", (0, 0.25, 0.5, 0.75, 1), START["reverse"], SHARES),
         Choice("anna", "Anna changes her answer from", ANNA),
         Buttons({"again": "Start again", "smallest": "Show the smallest"}),
     ]
