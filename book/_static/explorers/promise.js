@@ -7,7 +7,7 @@
 explorers.define("promise", (() => {
   const FACTORIAL = [1, 1, 2, 6, 24, 120, 720];
   const TERMS = 24; /* of a power series, on stretches of at most a quarter */
-  const SHOWN = 5; /* orders, and the one that tells most */
+  const SHOWN = 6; /* orders at most, the one that tells most among them */
   const ITEMS = "ABCDEF";
 
   const rise = (code) => (code > 1 ? (code & 1) + rise(code >> 1) : 0);
@@ -108,9 +108,11 @@ explorers.define("promise", (() => {
       kinds.get(kind).alike++;
     }
     const rows = [...kinds.values()].sort((a, b) => b.before + b.after - a.before - a.after);
-    const told = (it) => it.order === worst.order;
-    return rows.filter((it, i) => i < SHOWN || told(it)).map((it) => ({ ...it, most: told(it) }));
+    for (const it of rows) it.most = it.order === worst.order;
+    return rows.length > SHOWN ? rows.filter((it, i) => i < SHOWN - 1 || it.most) : rows;
   };
+
+  const over = (ratio, epsilon) => Math.abs(ratio) > epsilon * (1 + 1e-9);
 
   const compute = (state, { scales }) => {
     const { items, noise, epsilon, anna } = state;
@@ -121,14 +123,16 @@ explorers.define("promise", (() => {
     for (const it of orders) it.ratio = Math.log(it.after / it.before);
     const worst = orders.reduce((best, it) => (Math.abs(it.ratio) > Math.abs(best.ratio) + 1e-9 ? it : best));
     const loss = Math.abs(worst.ratio);
-    return { wins, orders, rows: shown(orders, worst), worst, loss, broken: loss > epsilon * (1 + 1e-9) };
+    return { wins, orders, rows: shown(orders, worst), worst, loss, broken: over(loss, epsilon) };
   };
 
   const significant = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
   const say = (x) => (x >= 1e-4 ? significant.format(x) : x.toExponential(1).replace("e-", "e−"));
+  const times = (ratio) => say(Math.exp(Math.abs(ratio)));
   const unbroken = (order) => order.replaceAll(" ", "\u00a0");
   const name = ({ order, alike }) => order + (alike > 1 ? ` and ${alike - 1} like it` : "");
-  const people = (n) => `${n} voter${n > 1 ? "s" : ""}`;
+  const size = ({ voters, items }) => `${voters} voter${voters > 1 ? "s" : ""}, ${items} items`;
+
   /* The needle stands upright at what is promised, and lies on the right at twice that. */
   const dial = ({ loss, broken }, { epsilon }, { el }) => {
     const at = (share, radius) => {
@@ -136,48 +140,61 @@ explorers.define("promise", (() => {
       return [110 + radius * Math.cos(angle), 108 - radius * Math.sin(angle)].map((it) => it.toFixed(1));
     };
     const arc = (from, to, kind) => el("path", { class: kind, d: `M${at(from, 84)} A84 84 0 0 1 ${at(to, 84)}` });
-    const word = (share, text, anchor) => el("text", { x: at(share, 98)[0], y: at(share, 98)[1], "text-anchor": anchor }, text);
+    const text = (x, y, words, kind = "") => el("text", { x, y, "text-anchor": "middle", class: kind }, words);
     const [x2, y2] = at(Math.min(loss / epsilon, 2), 78);
-    return el("svg", { viewBox: "0 0 220 134", class: "promise-dial", role: "img", "aria-label": `Privacy loss ${say(loss)}, promised ${epsilon}` },
-      arc(0, 1, "promise-kept"), arc(1, 2, "promise-more"),
-      word(1, `promised ${epsilon}`, "middle"),
-      el("text", { x: 26, y: 126, "text-anchor": "middle" }, "0"), el("text", { x: 194, y: 126, "text-anchor": "middle" }, String(2 * epsilon)),
-      el("line", { x1: 110, y1: 108, x2, y2 }), el("circle", { cx: 110, cy: 108, r: 5 }),
-      el("text", { x: 110, y: 130, "text-anchor": "middle", class: broken ? "promise-no" : "promise-yes" }, `loss ${say(loss)}: ${broken ? "broken" : "kept"}`));
+    const words = `loss ${say(loss)}: ${broken ? "broken" : "kept"}`;
+    return el(
+      "svg",
+      { viewBox: "0 0 220 134", class: "promise-dial", role: "img", "aria-label": `${words}, promised ${epsilon}` },
+      arc(0, 1, "promise-kept"),
+      arc(1, 2, "promise-more"),
+      text(110, 10, `promised ${epsilon}`),
+      text(26, 126, "0"),
+      text(194, 126, String(2 * epsilon)),
+      el("line", { x1: 110, y1: 108, x2, y2 }),
+      el("circle", { cx: 110, cy: 108, r: 5 }),
+      text(110, 130, words, broken ? "promise-no" : "promise-yes"),
+    );
   };
 
   const bars = ({ rows }, { epsilon }, { el }) => {
-    const most = Math.max(...rows.flatMap((it) => [it.before, it.after]));
-    const bar = (when, chance) => el("span", { class: `promise-${when}`, style: `--share: ${(chance / most).toFixed(4)}` }, el("i"), say(chance));
-    return el("div", { class: "promise-orders" },
-      el("p", {}, el("span", { class: "promise-before" }, el("i")), " before, ", el("span", { class: "promise-after" }, el("i")), ` after Anna's change; ×, ÷ how many times as likely or unlikely: at most ${say(Math.exp(epsilon))} is promised`),
-      ...rows.map((it) => el("div", { class: Math.abs(it.ratio) > epsilon * (1 + 1e-9) ? "promise-over" : "" },
+    const longest = Math.max(...rows.flatMap((it) => [it.before, it.after]));
+    const key = (when) => el("span", { class: `promise-${when}` }, el("i"));
+    const bar = (when, chance) =>
+      el("span", { class: `promise-${when}`, style: `--share: ${(chance / longest).toFixed(4)}` }, el("i"), say(chance));
+    const row = (it) =>
+      el(
+        "div",
+        { class: over(it.ratio, epsilon) ? "promise-over" : "" },
         el("b", {}, name(it), it.most && rows.length > 2 ? ", which tells most" : ""),
-        el("em", {}, `${it.ratio < 0 ? "÷" : "×"} ${say(Math.exp(Math.abs(it.ratio)))}`),
-        el("span", { class: "promise-pair" }, bar("before", it.before), bar("after", it.after)))));
+        el("em", {}, `${it.ratio < 0 ? "÷" : "×"} ${times(it.ratio)}`),
+        el("span", { class: "promise-pair" }, bar("before", it.before), bar("after", it.after)),
+      );
+    const legend = ` after Anna's change; ×, ÷ how many times as likely or unlikely: at most ${times(epsilon)} is promised`;
+    return el("div", { class: "promise-orders" }, el("p", {}, key("before"), " before, ", key("after"), legend), ...rows.map(row));
   };
 
+  let least; /* the state of the fewest voters, then items, that broke the promise as printed */
+  const smaller = (a, b) => (a.voters - b.voters || a.items - b.items) < 0;
+
   return {
-    law,
     compute,
     draw: (view, result, state, tools) => {
-      const { items, voters, noise } = state;
-      if (result.broken && noise === "printed" && voters * 10 + items < (+view.dataset.least || Infinity)) view.dataset.least = voters * 10 + items;
-      const least = +view.dataset.least;
-      view.replaceChildren(
-        tools.el("div", { class: "promise" },
-          tools.el("div", {}, dial(result, state, tools), tools.el("p", { class: "promise-least" }, least ? `Smallest so far: ${people(Math.floor(least / 10))}, ${least % 10} items` : "Not broken yet")),
-          bars(result, state, tools)));
+      if (result.broken && state.noise === "printed" && (!least || smaller(state, least))) least = state;
+      const { el } = tools;
+      const found = el("p", { class: "promise-least" }, least ? `Smallest so far: ${size(least)}` : "Not broken yet");
+      view.replaceChildren(el("div", { class: "promise" }, el("div", {}, dial(result, state, tools), found), bars(result, state, tools)));
     },
-    say: ({ worst, loss, broken, wins }, { items, voters, noise, epsilon }) =>
-      `${broken ? "Broken" : "Kept"}. ${people(voters)}, ${items} items, wins ${wins[0].join(", ")} before and ${wins[1].join(", ")} after. ` +
-      `The order ${unbroken(worst.order)} has probability ${say(worst.before)} before and ${say(worst.after)} after, ${say(Math.exp(loss))} times as ${worst.ratio < 0 ? "un" : ""}likely; the promise allows ${say(Math.exp(epsilon))}. ` +
-      `The privacy loss is ${say(loss)}, promised ${epsilon}.` +
-      (noise === "right" ? " With this noise no data break it: it covers both wins that Anna moves." : ""),
+    say: ({ worst, loss, broken, wins: [before, after] }, state) =>
+      `${broken ? "Broken" : "Kept"}. ${size(state)}, wins ${before.join(", ")} before and ${after.join(", ")} after. ` +
+      `The order ${unbroken(worst.order)} has probability ${say(worst.before)} before and ${say(worst.after)} after, ` +
+      `${times(loss)} times as ${worst.ratio < 0 ? "unlikely" : "likely"}; the promise allows ${times(state.epsilon)}. ` +
+      `The privacy loss is ${say(loss)}, promised ${state.epsilon}.` +
+      (state.noise === "right" ? " With this noise no data break it: it covers both wins that Anna moves." : ""),
     table: ({ rows }) => [
       ["order", "before", "after", "log ratio"],
       ...rows.map((it) => [name(it), say(it.before), say(it.after), it.ratio.toFixed(3).replace("-", "−")]),
     ],
-    act: (value, state, data) => data.states[value],
+    act: (value, state, { states }) => states[value],
   };
 })());

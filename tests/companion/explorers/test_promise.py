@@ -94,6 +94,20 @@ def test_the_law_is_that_of_the_library(opened: Opened, explorer: str) -> None:
     for key, values in (("items", range(2, 7)), ("asked", promise.ASKED), ("anna", promise.ANNA)):
         assert {state[key] for state in made} == set(values)
     assert distance(opened(explorer), made) < 1e-6
+    broken = {
+        noise: [library(**it).ratio.abs().max() > it["epsilon"] * (1 + ROUNDING) for it in made if it["noise"] == noise]
+        for noise in promise.NOISE
+    }
+    assert not any(broken["right"])
+    assert 0 < sum(broken["printed"]) < len(broken["printed"])
+
+
+def test_one_voter_needs_three_items() -> None:
+    for epsilon, anna in product(promise.EPSILONS, promise.ANNA):
+        assert not promise.breaks(promise.START | {"epsilon": epsilon, "anna": anna})
+        assert promise.breaks(promise.START | {"epsilon": epsilon, "anna": anna, "items": 3})
+    found = promise.smallest()
+    assert (found["voters"], found["items"]) == (1, 3)
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
