@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from companion.chapters.ranking_universities import places, promise
+from companion.chapters.ranking_universities import places, prices, promise
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.explorers import HEAVIEST
 from companion.instruments.sweep import stream
@@ -116,7 +116,7 @@ def test_a_mistake_is_noticed(opened: Opened, explorer: str, fault: tuple[str, s
 
 
 def test_where_one_is_stands_in_the_address(opened: Opened, explorer: str) -> None:
-    page = opened(explorer, places.explore_places("places", [0.5, 1, 2]).data, query="?impact=all&places.epsilon=2")
+    page = opened(explorer, prices.explore("places", [0.5, 1, 2]).data, query="?impact=all&places.epsilon=2")
     page.evaluate("explorers.get('promise').set({items: 4, anna: 'la', reverse: 0.75})")
     page.wait_for_url("**promise.items=4**")
     assert "promise.voters" not in page.url, "only what differs from the start"
@@ -200,7 +200,7 @@ def test_it_is_light_and_few_are_drawn(opened: Opened, explorer: str) -> None:
 
 def test_places_are_those_of_the_library(opened: Opened) -> None:
     epsilons = [0.1, 1, 10]
-    html = places.explore_places("places", epsilons).data
+    html = prices.explore("places", epsilons).data
     page = opened(html)
     frame = places.place_probabilities(epsilons)
     still = BeautifulSoup(html, "html.parser").select_one(".explorer-said").get_text()
