@@ -90,7 +90,8 @@ globalThis.explorers ??= (() => {
       text?.replaceChildren(tabulate(kind.table(result, state, data)));
       clearTimeout(speaking); /* one sentence when the hand rests, not one a step */
       speaking = setTimeout(() => {
-        said.textContent = kind.say(result, state, data);
+        const words = kind.say(result, state, data);
+        if (said.textContent !== words) said.textContent = words;
         if (!quiet) toAddress(name, state, first);
       }, quiet ? 0 : 250);
       it.result = result;

@@ -40,7 +40,7 @@ class Slider:
         at = list(self.values).index(self.start)
         shown = self.words[at] if self.words else f"{self.start:g}"
         return (
-            f'<label><span>{self.label} = <output>{escape(shown)}</output></span><input type="range" '
+            f'<label><span>{self.label} = <output aria-live="off">{escape(shown)}</output></span><input type="range" '
             f'name="{self.name}" min="0" max="{len(self.values) - 1}" value="{at}" data-values="{values}"{words}>'
             "</label>"
         )
@@ -97,7 +97,7 @@ def explorer(
     return HTML(
         f'<section class="explorer" id="{name}" data-explorer="{kind}" aria-labelledby="{name}-title">'
         f'<p class="explorer-title" id="{name}-title">{title}</p>'
-        f"<form hidden>{''.join(it.html for it in controls)}</form>"
+        f'<form autocomplete="off" hidden>{"".join(it.html for it in controls)}</form>'
         f'<div class="explorer-view"></div><p class="explorer-said" aria-live="polite">{said}</p>'
         "<details><summary>The same as a table</summary>"
         f'<div class="explorer-table" tabindex="0">{table}</div></details>'
