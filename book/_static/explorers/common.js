@@ -108,6 +108,7 @@ globalThis.explorers ??= (() => {
     });
     put(form, fromAddress(name));
     form.hidden = false;
+    box.querySelector("details").open = false; /* without a script it is all there is */
     box.classList.add("explorer-live");
     mounted[name] = it;
     show(true);

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from IPython.display import HTML
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
@@ -19,7 +20,9 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_scores,
 )
 from companion.instruments import surveys as datasets
+from companion.instruments.explorers import Slider, explorer
 from companion.instruments.style import COLOURS, styled
+from companion.instruments.table import table
 from companion.instruments.two_items import log_first_wins
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import Score, pairwise_wins, win_counts
@@ -102,6 +105,31 @@ def place_probabilities(epsilons: Iterable[float], survey: str = "CEMS") -> pd.D
         for law in [place_law(survey, "net wins", epsilon)]
         for i in order
         for place in range(len(names))
+    )
+
+
+def explore_places(name: str, epsilons: Sequence[float]) -> HTML:
+    """What each epsilon buys, on a slider that begins in the middle: the places that private net wins give, exactly."""
+    laws = {
+        epsilon: part.pivot(index="university", columns="place", values="probability").loc[part.university.unique()]
+        for epsilon, part in place_probabilities(epsilons).groupby("epsilon")
+    }
+    start = epsilons[len(epsilons) // 2]
+    law = laws[start]
+    shares = {name: "over 99" if row.max() > 0.995 else f"{100 * row.max():.0f}" for name, row in law.iterrows()}
+    told = (f"{name} {law.loc[name].idxmax()} ({share}\u00a0%)" for name, share in shares.items())
+    return explorer(
+        name,
+        "places",
+        [Slider("epsilon", "Price ε", epsilons, start)],
+        {
+            "items": list(law.index),
+            "epsilons": list(laws),
+            "chances": [part.round(9).to_numpy().tolist() for part in laws.values()],
+        },
+        title="What each price buys",
+        said=f"At ε = {start:g} the most probable places are: {', '.join(told)}.",
+        table=table(law).data,
     )
 
 
