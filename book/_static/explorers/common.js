@@ -106,7 +106,9 @@ globalThis.explorers ??= (() => {
         show();
       }
     });
-    put(form, fromAddress(name));
+    const asked = fromAddress(name);
+    put(form, asked);
+    if (Object.keys(asked).length) box.closest("details")?.setAttribute("open", "");
     form.hidden = false;
     box.querySelector("details").open = false; /* without a script it is all there is */
     box.classList.add("explorer-live");

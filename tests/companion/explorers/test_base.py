@@ -50,6 +50,14 @@ def test_controls_have_names_and_values(opened: Opened) -> None:
     page.wait_for_url("**small.epsilon=2&small.taste=b")
 
 
+def test_an_address_unfolds_what_it_asks_for(opened: Opened) -> None:
+    folded = f"<details id='outer'><summary>Try</summary>{small(['x'])}</details>"
+    assert not opened(folded).locator("#small").is_visible()
+    page = opened(folded, query="?small.epsilon=2")
+    assert page.locator("#small").is_visible()
+    assert page.evaluate("explorers.get('small').result") == [[0.3]]
+
+
 def test_controls_are_large_enough_for_a_thumb(opened: Opened) -> None:
     page = opened(small(["x"], [*CONTROLS, Buttons({"go": "Go"})]))
     page.set_viewport_size({"width": 390, "height": 844})
