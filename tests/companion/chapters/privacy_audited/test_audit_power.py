@@ -53,4 +53,4 @@ def test_a_bet_on_the_larger_count_wins_by_the_true_loss():
     won = frame[frame.bet]
     assert won.output.min() == 4
     assert won.second.sum() / won["first"].sum() == pytest.approx(np.exp(2 * power.PROMISE), rel=1e-2)
-    assert "7.4 times" in power.draw_bet(frame).axes[0].get_title(loc="left")
+    assert "7.4 times" in power.draw_bet(frame).get_suptitle().replace("\n", " ")
