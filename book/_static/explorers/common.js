@@ -41,8 +41,8 @@ globalThis.explorers ??= (() => {
   const announceValue = (form) => {
     for (const it of controls(form).filter((each) => each.type === "range")) {
       const shown = it.dataset.words?.split("|")[it.value - it.min] ?? String(valueOf(it));
-      const output = it.closest("label")?.querySelector("output");
-      if (output) output.textContent = shown;
+      const value = it.closest("label")?.querySelector("b");
+      if (value) value.textContent = shown;
       it.setAttribute("aria-valuetext", shown);
     }
   };
@@ -90,7 +90,8 @@ globalThis.explorers ??= (() => {
       text?.replaceChildren(tabulate(kind.table(result, state, data)));
       clearTimeout(speaking); /* one sentence when the hand rests, not one a step */
       speaking = setTimeout(() => {
-        said.textContent = kind.say(result, state, data);
+        const words = kind.say(result, state, data);
+        if (said.textContent !== words) said.textContent = words;
         if (!quiet) toAddress(name, state, first);
       }, quiet ? 0 : 250);
       it.result = result;
@@ -105,8 +106,11 @@ globalThis.explorers ??= (() => {
         show();
       }
     });
-    put(form, fromAddress(name));
+    const asked = fromAddress(name);
+    put(form, asked);
+    if (Object.keys(asked).length) box.closest("details")?.setAttribute("open", "");
     form.hidden = false;
+    box.querySelector("details").open = false; /* without a script it is all there is */
     box.classList.add("explorer-live");
     mounted[name] = it;
     show(true);

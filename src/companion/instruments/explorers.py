@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import pandas as pd
 from IPython.display import HTML
 
 #: Where the scripts are, seen from any page.
@@ -40,7 +39,7 @@ class Slider:
         at = list(self.values).index(self.start)
         shown = self.words[at] if self.words else f"{self.start:g}"
         return (
-            f'<label><span>{self.label} = <output>{escape(shown)}</output></span><input type="range" '
+            f'<label><span>{self.label} = <b>{escape(shown)}</b></span><input type="range" '
             f'name="{self.name}" min="0" max="{len(self.values) - 1}" value="{at}" data-values="{values}"{words}>'
             "</label>"
         )
@@ -91,67 +90,18 @@ def explorer(
     ``said`` is its state at the start in a sentence, ``table`` the same as an HTML table: what is there without
     JavaScript, and for a screen reader.
     """
+    table = table.replace(' class="dataframe"', "")  # under which the theme lays a light sheet
     carried = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("</", "<\\/")
     if (size := len(carried.encode())) > HEAVIEST:
         raise ValueError(f"{name}: data must be at most {HEAVIEST:,} bytes, got {size:,}")
     return HTML(
         f'<section class="explorer" id="{name}" data-explorer="{kind}" aria-labelledby="{name}-title">'
         f'<p class="explorer-title" id="{name}-title">{title}</p>'
-        f"<form hidden>{''.join(it.html for it in controls)}</form>"
+        f'<form autocomplete="off" hidden>{"".join(it.html for it in controls)}</form>'
         f'<div class="explorer-view"></div><p class="explorer-said" aria-live="polite">{said}</p>'
-        "<details><summary>The same as a table</summary>"
+        "<details open><summary>The same as a table</summary>"
         f'<div class="explorer-table" tabindex="0">{table}</div></details>'
         f"</section>"
         f'<script src="{_SCRIPTS}/common.js"></script><script src="{_SCRIPTS}/{kind}.js"></script>'
         f"<script>explorers.mount({json.dumps(name)}, {carried})</script>"
-    )
-
-
-_TABLE_SCRIPT = """
-(() => {
-  const box = document.getElementById(NAME), data = DATA;
-  const input = box.querySelector("input"), output = box.querySelector("output");
-  const cells = box.querySelectorAll("td");
-  const draw = () => {
-    const page = data[input.value];
-    output.textContent = page.label;
-    page.values.forEach((p, i) => {
-      cells[i].textContent = p >= 0.005 ? Math.round(100 * p) : "";
-      cells[i].style.setProperty("--share", (100 * p).toFixed(1) + "%");
-    });
-  };
-  input.addEventListener("input", draw);
-  input.hidden = false;
-  draw();
-})();
-"""
-
-
-def probability_slider(name: str, frame: pd.DataFrame, *, along: str, rows: str, columns: str, value: str) -> HTML:
-    """Probabilities in percent as a shaded table, a page for each value of the column `along`.
-
-    Every page has every value of the columns `rows` and `columns`; without JavaScript the middle page is shown. No
-    other element of the notebook has this `name`.
-    """
-    order, heads = list(frame[rows].unique()), list(frame[columns].unique())
-    pages = [
-        {"label": f"{key:g}", "values": page.pivot(index=rows, columns=columns, values=value).loc[order, heads]}
-        for key, page in frame.groupby(along, sort=True)
-    ]
-    start = len(pages) // 2
-    head = "".join(f'<th scope="col">{escape(str(h))}</th>' for h in heads)
-    body = "".join(
-        f'<tr><th scope="row">{escape(str(label))}</th>'
-        + "".join(f"<td>{100 * p:.0f}</td>" if p >= 0.005 else "<td></td>" for p in values)
-        + "</tr>"
-        for label, values in zip(order, pages[start]["values"].to_numpy(), strict=True)
-    )
-    data = [{"label": p["label"], "values": [float(f"{v:.4f}") for v in p["values"].to_numpy().ravel()]} for p in pages]
-    script = _TABLE_SCRIPT.replace("NAME", json.dumps(name)).replace("DATA", json.dumps(data, separators=(",", ":")))
-    return HTML(
-        f'<div class="slider" id="{name}"><label>{escape(along)} = <output>{pages[start]["label"]}</output>'
-        f'<input type="range" min="0" max="{len(pages) - 1}" value="{start}" hidden></label>'
-        f'<table><thead><tr><th scope="col">{escape(columns)}</th>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-        f"<script>{script}</script>"
     )

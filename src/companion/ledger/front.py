@@ -58,6 +58,19 @@ def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) ->
     return {name: str(number) for name, number in numbers.items()}
 
 
+def shown_cells(root: Path, pages: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The HTML, on one line, of cells of executed `pages` that `book/front.yml` names, of which none is empty."""
+    path = root / "book" / "front.yml"
+    named = yaml.safe_load(path.read_text(encoding="utf-8")).get("cells", {}) if path.exists() else {}
+    found = {}
+    for name, (page, cell_id) in named.items():
+        outputs = [it for cell in pages[page]["cells"] if cell["id"] == cell_id for it in cell["outputs"]]
+        found[name] = "".join(it["data"].get("text/html", "") for it in outputs if "data" in it).replace("\n", "")
+        if not found[name]:
+            raise ValueError(f"book/front.yml: {name}: {cell_id} of {page}; allowed: a cell that shows HTML")
+    return found
+
+
 def promises(table: bytes) -> str:
     """Bars of what the mechanisms lose as printed, over what their papers promise; `table` is of ``audit-picture``."""
     frame = pd.read_csv(io.BytesIO(table))

@@ -18,7 +18,7 @@ import nbformat
 from companion.instruments.cluster import workers
 from companion.instruments.seed import ROOT
 from companion.ledger.files import Claim, load_ledger
-from companion.ledger.front import citation, substitutions
+from companion.ledger.front import citation, shown_cells, substitutions
 from companion.ledger.judge import judge, summary
 from companion.ledger.scoreboard import ledger_files
 from companion.press import BuildError, UsageError
@@ -183,12 +183,14 @@ class Build:
 
     def staged(self, jobs: Iterable[Job], collected: Collected) -> dict[str, bytes]:
         """What the site is made from."""
+        notebooks = self.pages(jobs)
         try:
             front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures)
+            front |= shown_cells(self.layout.root, notebooks)
         except ValueError as error:
             raise BuildError(str(error)) from None
         tables = ledger_files(self.ledger, collected.records)
-        pages = site.stage(self.layout, self.pages(jobs), self.profile, self.seed, front)
+        pages = site.stage(self.layout, notebooks, self.profile, self.seed, front)
         return pages | collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
 
     def put(self, files: Mapping[str, bytes], **options: Any) -> None:

@@ -1,10 +1,9 @@
-"""Figures draw what the frame holds, the same bytes each time; tables and sliders carry every number."""
+"""Figures draw what the frame holds, the same bytes each time; tables carry every number."""
 
 from __future__ import annotations
 
 import base64
 import io
-import json
 import re
 from itertools import combinations
 
@@ -16,7 +15,6 @@ from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
 from companion.chapters.ranking_universities import counting_privacy, places, survey_counts
-from companion.instruments.explorers import probability_slider
 from companion.instruments.style import (
     BAR,
     DESK,
@@ -150,17 +148,6 @@ def test_a_table_shows_names_and_infinity():
     frame = pd.DataFrame({"a": [1.23456, np.inf]}, index=pd.Index(["x", "y"], name="row"))
     rows = BeautifulSoup(table(frame).data, "html.parser").tbody.find_all("tr")
     assert [[cell.get_text() for cell in row.find_all("td")] for row in rows] == [["x", "1.23"], ["y", "∞"]]
-
-
-def test_a_slider_has_every_page_and_starts_in_the_middle():
-    frame = places.place_probabilities([0.5, 1.0, 2.0])
-    html = probability_slider("s", frame, along="epsilon", rows="university", columns="place", value="probability").data
-    pages = json.loads(re.search(r"data = (\[.*?\]);", html)[1])
-    assert [page["label"] for page in pages] == ["0.5", "1", "2"]
-    for page, (_, part) in zip(pages, frame.groupby("epsilon"), strict=True):
-        assert np.allclose(page["values"], part.probability, atol=5e-5)
-    assert "http" not in html
-    assert html.count("<td>") == 36
 
 
 def page_with(*shown: Shown) -> nbformat.NotebookNode:

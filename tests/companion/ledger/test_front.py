@@ -10,7 +10,7 @@ from ledgers import ENTRY, WRONG, check, ledger_at
 
 from companion.ledger.claim import Record
 from companion.ledger.files import find_root, load_ledger
-from companion.ledger.front import citation, counts, promises, substitutions
+from companion.ledger.front import citation, counts, promises, shown_cells, substitutions
 
 TABLE = b"""\
 mechanism,paper,calibration,share
@@ -47,6 +47,15 @@ def test_numbers_are_those_of_the_records(book):
     assert found["most"] == "1"
     counted = {key: found[key] for key in ("claims", "hold", "wrong", "broken")}
     assert counted == {"claims": "2", "hold": "1", "wrong": "1", "broken": "1"}
+
+
+def test_a_cell_of_a_page_stands_on_the_front(book):
+    (book[0] / "book/front.yml").write_text(f"{FRONT}cells: {{game: [01-first, play]}}\n")
+    shown = [{"output_type": "stream", "text": "x"}, {"data": {"text/html": "<p>\na</p>", "text/plain": "a"}}]
+    cells = [{"id": "other", "cell_type": "markdown"}, {"id": "play", "outputs": shown}]
+    assert shown_cells(book[0], {"01-first": {"cells": cells}}) == {"game": "<p>a</p>"}
+    with pytest.raises(ValueError, match=r"^book/front\.yml: game: play of 01-first; allowed: a cell that shows HTML$"):
+        shown_cells(book[0], {"01-first": {"cells": cells[:1]}})
 
 
 def test_a_number_that_no_check_has_is_named(book):
