@@ -61,6 +61,35 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Ticks:
+    """Any of some words: ``options`` are name and label of each."""
+
+    label: str
+    options: Mapping[str, str]
+
+    @property
+    def html(self) -> str:
+        """Boxes to tick, together under a label."""
+        listed = "".join(
+            f'<label><input type="checkbox" name="{escape(key)}"> {escape(it)}</label>'
+            for key, it in self.options.items()
+        )
+        return f'<fieldset class="explorer-ticks"><legend>{self.label}</legend>{listed}</fieldset>'
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What the state has besides the controls, such as what was done so far."""
+
+    name: str
+
+    @property
+    def html(self) -> str:
+        """What nobody sees."""
+        return f'<input type="hidden" name="{self.name}">'
+
+
+@dataclass(frozen=True)
 class Buttons:
     """Things to do: ``options`` are value and label."""
 
@@ -78,7 +107,7 @@ class Buttons:
 def explorer(
     name: str,
     kind: str,
-    controls: Sequence[Slider | Choice | Buttons],
+    controls: Sequence[Slider | Choice | Ticks | Kept | Buttons],
     data: Any,
     *,
     title: str,

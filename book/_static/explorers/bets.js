@@ -1,0 +1,218 @@
+/* Bet against a black box. What it sends is drawn from tables by a counter, so that an address plays the same game again.
+
+   A game is what its address says: "7-3_100x129s30p2_10x1s98p1_broken_shown" is deal 7, box 3; 100 rounds on the sheets of
+   mask 129 with a stake of 30 %, pair 2; 10 rounds of another bet; what the player said; and that the box was opened. */
+(() => {
+  const mix = (x) => {
+    x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
+    x = Math.imul(x ^ (x >>> 15), 0x735a2d97);
+    return (x ^ (x >>> 15)) >>> 0;
+  };
+  /* 32 bits that follow from whole numbers, as if by chance. */
+  const hash = (...keys) => keys.reduce((x, key) => mix((x + key + 0x9e3779b9) | 0), 0);
+
+  /* The boxes in the order of a deal. */
+  const dealt = (deal, count) => {
+    const order = Array.from({ length: count }, (_, i) => i);
+    for (let i = count - 1; i > 0; i--) {
+      const j = hash(deal, i) % (i + 1);
+      [order[i], order[j]] = [order[j], order[i]];
+    }
+    return order;
+  };
+
+  /* Which sheet comes in a round; `stream` is that of a deal, a box and a ranking. */
+  const sheet = (round, stream, bounds) => {
+    const drawn = mix((mix(round) + stream) | 0);
+    let at = 0;
+    while (drawn >= bounds[at]) at++;
+    return at;
+  };
+
+  const BET = /^(\d{1,6})x(\d{1,3})s(\d{1,2})p([1-4])$/;
+  const parsed = (state, data) => {
+    const [where, ...rest] = String(state.game).split("_");
+    const mine = where === `${state.deal}-${state.box}`;
+    const bets = [];
+    let left = data.most;
+    for (const found of mine ? rest.map((it) => BET.exec(it)).filter(Boolean) : []) {
+      const [rounds, mask, stake, pair] = found.slice(1).map(Number);
+      bets.push({ rounds: Math.min(rounds, left), mask: mask & 255, stake: stake / 100, other: (pair + 1) >> 1, swapped: pair % 2 === 0 });
+      left -= bets.at(-1).rounds;
+    }
+    const said = mine ? ["broken", "kept"].find((it) => rest.includes(it)) : undefined;
+    return { bets, left, said, shown: mine && rest.includes("shown") };
+  };
+  const maskOf = (state, data) => data.sheets.reduce((mask, name, i) => mask | (state[name] ? 1 << i : 0), 0);
+
+  /* Log factors of wealth by x (the event under the one ranking) and y (under the other). */
+  const factors = (stake, { epsilon, delta }) => {
+    const lost = Math.exp(epsilon);
+    const share = stake / (lost + delta);
+    return [0, 1].map((x) => [0, 1].map((y) => Math.log1p(share * (x - lost * y - delta))));
+  };
+
+  const PICTURED = 300; /* steps of the line of wealth */
+  const compute = (state, data) => {
+    const { bets, left, said, shown } = parsed(state, data);
+    const box = data.boxes[dealt(state.deal, data.boxes.length)[state.box - 1]];
+    const streams = data.rankings.map((_, i) => hash(state.deal, state.box, i));
+    const seen = data.rankings.map(() => new Array(data.sheets.length).fill(0));
+    const goal = Math.log(data.goal);
+    const last = data.most - left;
+    const stride = Math.max(1, Math.ceil(last / PICTURED));
+    const path = [[0, 0]];
+    let [round, log, most, reached, low, high] = [0, 0, 0, 0, 0, 0];
+    for (const { rounds, mask, stake, other, swapped } of bets) {
+      const gains = factors(stake, data);
+      const [one, two] = swapped ? [other, 0] : [0, other];
+      for (const end = round + rounds; round < end; ) {
+        round++;
+        const a = sheet(round, streams[one], box.laws[one]);
+        const b = sheet(round, streams[two], box.laws[two]);
+        seen[one][a]++;
+        seen[two][b]++;
+        log += gains[(mask >> a) & 1][(mask >> b) & 1];
+        if (log > most) {
+          most = log;
+          if (!reached && log >= goal) reached = round;
+        }
+        low = Math.min(low, log);
+        high = Math.max(high, log);
+        if (round % stride === 0 || round === last) {
+          path.push(...(stride > 1 ? [[round, low], [round, high]] : []), [round, log]);
+          low = high = log;
+        }
+      }
+    }
+    return { log, most, reached, rounds: round, left, seen, path, said, shown, box };
+  };
+
+  const act = (button, state, data) => {
+    if (button === "again") return { deal: (state.deal % 100) + 1, game: "" };
+    const where = `${state.deal}-${state.box}`;
+    const { left } = parsed(state, data);
+    const [, ...rest] = String(state.game).startsWith(`${where}_`) ? state.game.split("_") : [where];
+    if (button === "release") {
+      const bet = `x${maskOf(state, data)}s${state.stake}p${2 * state.other - 1 + state.likelier}`;
+      const last = rest.findLastIndex((it) => BET.test(it));
+      const rounds = Math.min(state.step, left);
+      if (!rounds) return {};
+      if (last >= 0 && rest[last].endsWith(bet)) rest[last] = `${parseInt(rest[last]) + rounds}${bet}`;
+      else rest.splice(last + 1, 0, `${rounds}${bet}`);
+      return { game: [where, ...rest].join("_") };
+    }
+    const others = button === "shown" ? rest.filter((it) => it !== "shown") : rest.filter((it) => it !== "broken" && it !== "kept");
+    return { game: [where, ...others, button].join("_") };
+  };
+
+  /* --- what is seen and said --- */
+
+  const count = (x) => x.toLocaleString("en");
+    const power = (ten) => `10${[...String(ten)].map((it) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(it)]).join("")}`;
+  const wealth = (log) => {
+    const x = Math.exp(log);
+    if (x >= 1e6 || x < 1e-3) return power(Math.round(log / Math.LN10));
+    return x >= 100 ? count(Math.round(x)) : String(+x.toPrecision(3));
+  };
+  const total = (counts) => counts.reduce((sum, it) => sum + it, 0);
+
+  const say = (result, state, data) => {
+    const { rounds, reached, said, shown, box } = result;
+    const words = [];
+    if (!rounds) words.push(`Box ${state.box} has sent nothing yet: tick sheets and release, or release first to see what comes.`);
+    else {
+      words.push(`Box ${state.box}, ${count(rounds)} rounds: your wealth is ${wealth(result.log)}, at most ${wealth(result.most)} so far.`);
+      words.push(
+        reached
+          ? `It reached ${count(data.goal)} in round ${count(reached)}: the promise is called broken.`
+          : `It has not reached ${count(data.goal)}: nothing is proved.`,
+      );
+      if (!result.left) words.push("The box is empty.");
+    }
+    const claims = { broken: "broken", kept: "it keeps its promise" };
+    if (said) words.push(`You say: ${claims[said]}.`);
+    if (shown) {
+      const verdict = !said ? "" : (said === "broken") === box.broken ? "You are right. " : "You are wrong. ";
+      const [first, ...others] = data.rankings;
+      const losses = others.map((it, i) => `${box.losses[i]} for ${first} and ${it}`).join(", ");
+      words.push(`${verdict}Inside: ${box.inside[0].toLowerCase()}${box.inside.slice(1)}. Its loss: ${losses}; promised: ${data.epsilon}.`);
+    }
+    return words.join(" ");
+  };
+
+  const table = ({ seen }, state, data) => {
+    const [one, two] = [0, state.other].map((at) => ({ name: data.rankings[at], counts: seen[at], sum: total(seen[at]) }));
+    const head = ["Sheet", "Ticked", ...[one, two].map((it) => `Sent for ${it.name}, of ${count(it.sum)}`)];
+    return [head, ...data.sheets.map((name, i) => [[...name].join(" "), state[name] ? "yes" : "", count(one.counts[i]), count(two.counts[i])])];
+  };
+
+  const drawWealth = (el, { path, rounds, reached }, data, width) => {
+    const [left, right, top, height, bottom] = [52, 10, 22, 200, 34];
+    const tens = path.map(([, log]) => log / Math.LN10);
+    const goal = Math.log10(data.goal);
+    const low = Math.max(-9, Math.min(-1, Math.floor(Math.min(...tens))));
+    const high = Math.min(12, Math.max(goal + 1, Math.ceil(Math.max(...tens))));
+    const end = Math.max(rounds, 10);
+    const x = (round) => left + ((width - left - right) * round) / end;
+    const y = (ten) => top + (height * (high - Math.min(high, Math.max(low, ten)))) / (high - low);
+    const svg = el("svg", { viewBox: `0 0 ${width} ${top + height + bottom}`, width, height: top + height + bottom, role: "img", "aria-label": "Wealth after every round, on a log scale" });
+    svg.append(el("text", { x: 0, y: 13, "font-size": 13, "font-weight": 600 }, "Wealth"));
+    const every = Math.ceil((high - low) / 8);
+    for (let ten = Math.ceil(low / every) * every; ten <= high; ten += every) {
+      svg.append(el("line", { x1: left, x2: width - right, y1: y(ten), y2: y(ten), stroke: "currentcolor", "stroke-opacity": 0.15 }));
+      const label = Math.abs(ten) <= 4 ? (ten < 0 ? String(10 ** ten) : count(10 ** ten)) : power(ten);
+      svg.append(el("text", { x: left - 6, y: y(ten) + 4, "font-size": 12, "text-anchor": "end" }, label));
+    }
+    svg.append(
+      el("line", { x1: left, x2: width - right, y1: y(goal), y2: y(goal), stroke: "var(--explorer-bad)", "stroke-width": 2, "stroke-dasharray": "6 4" }),
+      el("text", { x: width - right, y: y(goal) - 5, "font-size": 12, "text-anchor": "end" }, "called broken"),
+      el("polyline", { points: path.map(([round], i) => `${x(round).toFixed(1)},${y(tens[i]).toFixed(1)}`).join(" "), fill: "none", stroke: "var(--explorer-one)", "stroke-width": 2, "stroke-linejoin": "round" }),
+      el("circle", { cx: x(rounds), cy: y(tens.at(-1)), r: 4, fill: "var(--explorer-one)" }),
+      ...(reached ? [el("circle", { cx: x(reached), cy: y(goal), r: 5, fill: "var(--explorer-bad)" })] : []),
+      el("text", { x: left, y: top + height + 16, "font-size": 12 }, "0"),
+      el("text", { x: width - right, y: top + height + 16, "font-size": 12, "text-anchor": "end" }, count(end)),
+      el("text", { x: (left + width - right) / 2, y: top + height + 28, "font-size": 12, "text-anchor": "middle" }, "rounds"),
+    );
+    return svg;
+  };
+
+  const drawSeen = ({ el, set }, { seen }, state, data, width) => {
+    const [top, height, bottom] = [56, 110, 24];
+    const shown = [[0, "one"], [+state.other, "two"]].map(([at, colour]) => ({ name: data.rankings[at], colour: `var(--explorer-${colour})`, counts: seen[at], sum: total(seen[at]) }));
+    const shares = shown.map(({ counts, sum }) => counts.map((it) => (sum ? it / sum : 0)));
+    const largest = Math.max(0.2, ...shares.flat());
+    const svg = el("svg", { viewBox: `0 0 ${width} ${top + height + bottom}`, width, height: top + height + bottom, role: "img", "aria-label": "How often each sheet was sent, by Anna's ranking; numbers in the table" });
+    svg.append(el("text", { x: 0, y: 13, "font-size": 13, "font-weight": 600 }, "What was sent so far, in percent"));
+    let legend = 0;
+    for (const { name, colour, sum } of shown) {
+      const words = `if ${name}: of ${count(sum)}`;
+      svg.append(el("rect", { x: legend, y: 22, width: 11, height: 11, fill: colour }), el("text", { x: legend + 16, y: 32, "font-size": 12 }, words));
+      legend += 32 + 6.4 * words.length;
+    }
+    const step = width / data.sheets.length;
+    const bar = Math.min(24, step / 2 - 3);
+    data.sheets.forEach((name, i) => {
+      const middle = step * (i + 0.5);
+      const group = el("g", { style: "cursor: pointer" });
+      group.append(el("rect", { x: step * i + 1, y: top - 4, width: step - 2, height: height + bottom + 4, rx: 4, fill: state[name] ? "var(--explorer-shade)" : "transparent" }));
+      shown.forEach(({ colour }, which) => {
+        const tall = (height * shares[which][i]) / largest;
+        const x = middle + (which ? 1 : -1 - bar);
+        group.append(el("rect", { x, y: top + height - tall, width: bar, height: tall, fill: colour }));
+        if (tall) group.append(el("text", { x: x + bar / 2, y: top + height - tall - 3, "font-size": 10, "text-anchor": "middle" }, (100 * shares[which][i]).toFixed(0)));
+      });
+      group.append(el("text", { x: middle, y: top + height + 17, "font-size": 12, "text-anchor": "middle" }, name));
+      group.addEventListener("click", () => set({ [name]: !state[name] }));
+      svg.append(group);
+    });
+    return svg;
+  };
+
+  const draw = (view, result, state, tools) => {
+    const width = Math.max(280, Math.min(680, view.clientWidth || 680));
+    view.replaceChildren(drawWealth(tools.el, result, tools.data, width), drawSeen(tools, result, state, tools.data, width));
+  };
+
+  explorers.define("bets", { compute, act, draw, say, table });
+})();
