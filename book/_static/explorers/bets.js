@@ -1,7 +1,8 @@
 /* Bet against a black box. What it sends is drawn from tables by a counter, so that an address plays the same game again.
 
    A game is what its address says: "7-3_100x129s30p2_10x1s98p1_broken_shown" is deal 7, box 3; 100 rounds on the sheets of
-   mask 129 with a stake of 30 %, pair 2; 10 rounds of another bet; what the player said; and that the box was opened. */
+   mask 129 with a stake of 30 %, pair 2; 10 rounds of another bet; what the player said; and that the box was opened. Games
+   of other boxes follow after "~": who comes back to a box finds it as it was left. */
 (() => {
   const mix = (x) => {
     x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
@@ -29,19 +30,32 @@
     return at;
   };
 
+  const SAID = ["broken", "kept"];
   const BET = /^(\d{1,6})x(\d{1,3})s(\d{1,2})p([1-4])$/;
+  /* The games of an address: a place, which is a deal and a box, and what was done there. */
+  const games = (state) => new Map(String(state.game).split("~").map((it) => [it.split("_", 1)[0], it.split("_").slice(1)]).filter(([place]) => /^\d+-\d+$/.test(place)));
+  const placeOf = ({ deal, box }) => `${deal}-${box}`;
+
   const parsed = (state, data) => {
-    const [where, ...rest] = String(state.game).split("_");
-    const mine = where === `${state.deal}-${state.box}`;
+    const done = games(state).get(placeOf(state)) ?? [];
     const bets = [];
     let left = data.most;
-    for (const found of mine ? rest.map((it) => BET.exec(it)).filter(Boolean) : []) {
+    for (const found of done.map((it) => BET.exec(it)).filter(Boolean)) {
       const [rounds, mask, stake, pair] = found.slice(1).map(Number);
       bets.push({ rounds: Math.min(rounds, left), mask: mask & 255, stake: stake / 100, other: (pair + 1) >> 1, swapped: pair % 2 === 0 });
       left -= bets.at(-1).rounds;
     }
-    const said = mine ? ["broken", "kept"].find((it) => rest.includes(it)) : undefined;
-    return { bets, left, said, shown: mine && rest.includes("shown") };
+    return { bets, left, said: SAID.find((it) => done.includes(it)), shown: done.includes("shown") };
+  };
+  const boxAt = (place, data) => {
+    const [deal, box] = place.split("-").map(Number);
+    return data.boxes[dealt(deal, data.boxes.length)[box - 1]];
+  };
+  const isRight = (said, box) => (said === "broken") === box.broken;
+  /* Of the boxes that were judged and opened, how many there are and how many were judged rightly. */
+  const scored = (state, data) => {
+    const opened = [...games(state)].filter(([place, done]) => boxAt(place, data) && done.includes("shown") && SAID.some((it) => done.includes(it)));
+    return [opened.filter(([place, done]) => isRight(SAID.find((it) => done.includes(it)), boxAt(place, data))).length, opened.length];
   };
   const maskOf = (state, data) => data.sheets.reduce((mask, name, i) => mask | (state[name] ? 1 << i : 0), 0);
 
@@ -55,7 +69,7 @@
   const PICTURED = 300; /* steps of the line of wealth */
   const compute = (state, data) => {
     const { bets, left, said, shown } = parsed(state, data);
-    const box = data.boxes[dealt(state.deal, data.boxes.length)[state.box - 1]];
+    const box = boxAt(placeOf(state), data);
     const streams = data.rankings.map((_, i) => hash(state.deal, state.box, i));
     const seen = data.rankings.map(() => new Array(data.sheets.length).fill(0));
     const goal = Math.log(data.goal);
@@ -85,25 +99,27 @@
         }
       }
     }
-    return { log, most, reached, rounds: round, left, seen, path, said, shown, box };
+    return { log, most, reached, rounds: round, left, seen, path, said, shown, box, score: scored(state, data) };
   };
 
   const act = (button, state, data) => {
-    if (button === "again") return { deal: (state.deal % 100) + 1, game: "" };
-    const where = `${state.deal}-${state.box}`;
-    const { left } = parsed(state, data);
-    const [, ...rest] = String(state.game).startsWith(`${where}_`) ? state.game.split("_") : [where];
+    if (button === "again") return { deal: (state.deal % data.deals) + 1, box: 1, game: "" };
+    const played = games(state);
+    const done = played.get(placeOf(state)) ?? [];
     if (button === "release") {
-      const bet = `x${maskOf(state, data)}s${state.stake}p${2 * state.other - 1 + state.likelier}`;
-      const last = rest.findLastIndex((it) => BET.test(it));
-      const rounds = Math.min(state.step, left);
+      const rounds = Math.min(state.step, parsed(state, data).left);
       if (!rounds) return {};
-      if (last >= 0 && rest[last].endsWith(bet)) rest[last] = `${parseInt(rest[last]) + rounds}${bet}`;
-      else rest.splice(last + 1, 0, `${rounds}${bet}`);
-      return { game: [where, ...rest].join("_") };
+      const bet = `x${maskOf(state, data)}s${state.stake}p${2 * state.other - 1 + state.likelier}`;
+      const last = done.findLastIndex((it) => BET.test(it));
+      if (last >= 0 && done[last].endsWith(bet)) done[last] = `${parseInt(done[last]) + rounds}${bet}`;
+      else done.splice(last + 1, 0, `${rounds}${bet}`);
+    } else if (button === "shown") {
+      if (!done.includes("shown")) done.push("shown");
+    } else if (!done.includes("shown")) {
+      done.splice(0, done.length, ...done.filter((it) => !SAID.includes(it)), button);
     }
-    const others = button === "shown" ? rest.filter((it) => it !== "shown") : rest.filter((it) => it !== "broken" && it !== "kept");
-    return { game: [where, ...others, button].join("_") };
+    played.set(placeOf(state), done);
+    return { game: [...played].map(([place, it]) => [place, ...it].join("_")).join("~") };
   };
 
   /* --- what is seen and said --- */
@@ -133,10 +149,12 @@
     const claims = { broken: "broken", kept: "it keeps its promise" };
     if (said) words.push(`You say: ${claims[said]}.`);
     if (shown) {
-      const verdict = !said ? "" : (said === "broken") === box.broken ? "You are right. " : "You are wrong. ";
+      const verdict = !said ? "" : isRight(said, box) ? "You are right. " : "You are wrong. ";
       const [first, ...others] = data.rankings;
       const losses = others.map((it, i) => `${box.losses[i]} for ${first} and ${it}`).join(", ");
       words.push(`${verdict}Inside: ${box.inside[0].toLowerCase()}${box.inside.slice(1)}. Its loss: ${losses}; promised: ${data.epsilon}.`);
+      const [right, opened] = result.score;
+      if (opened > 1) words.push(`Boxes judged rightly: ${right} of ${opened}.`);
     }
     return words.join(" ");
   };

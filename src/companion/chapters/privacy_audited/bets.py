@@ -169,6 +169,7 @@ def game(name: str = "bets") -> HTML:
         "delta": 0.0,
         "goal": GOAL,
         "most": MOST,
+        "deals": DEALS,
         "rankings": list(RANKINGS),
         "sheets": ANSWERS,
         "boxes": [
