@@ -22,9 +22,9 @@
     return order;
   };
 
-  /* Which sheet comes in a round; `stream` is that of a deal, a box and a ranking. */
-  const sheet = (round, stream, bounds) => {
-    const drawn = mix((mix(round) + stream) | 0);
+  /* Which sheet comes in a round, mixed up before; `stream` is that of a deal, a box and a ranking. */
+  const sheet = (mixed, stream, bounds) => {
+    const drawn = mix((mixed + stream) | 0);
     let at = 0;
     while (drawn >= bounds[at]) at++;
     return at;
@@ -67,23 +67,22 @@
   };
 
   const PICTURED = 300; /* steps of the line of wealth */
-  const compute = (state, data) => {
-    const { bets, left, said, shown } = parsed(state, data);
-    const box = boxAt(placeOf(state), data);
+  const play = (state, data, box, { bets, left }) => {
     const streams = data.rankings.map((_, i) => hash(state.deal, state.box, i));
     const seen = data.rankings.map(() => new Array(data.sheets.length).fill(0));
     const goal = Math.log(data.goal);
-    const last = data.most - left;
-    const stride = Math.max(1, Math.ceil(last / PICTURED));
+    const end = data.most - left;
+    const stride = Math.max(1, Math.ceil(end / PICTURED));
     const path = [[0, 0]];
     let [round, log, most, reached, low, high] = [0, 0, 0, 0, 0, 0];
     for (const { rounds, mask, stake, other, swapped } of bets) {
       const gains = factors(stake, data);
       const [one, two] = swapped ? [other, 0] : [0, other];
-      for (const end = round + rounds; round < end; ) {
+      for (const until = round + rounds; round < until; ) {
         round++;
-        const a = sheet(round, streams[one], box.laws[one]);
-        const b = sheet(round, streams[two], box.laws[two]);
+        const mixed = mix(round);
+        const a = sheet(mixed, streams[one], box.laws[one]);
+        const b = sheet(mixed, streams[two], box.laws[two]);
         seen[one][a]++;
         seen[two][b]++;
         log += gains[(mask >> a) & 1][(mask >> b) & 1];
@@ -93,13 +92,21 @@
         }
         low = Math.min(low, log);
         high = Math.max(high, log);
-        if (round % stride === 0 || round === last) {
+        if (round % stride === 0 || round === end) {
           path.push(...(stride > 1 ? [[round, low], [round, high]] : []), [round, log]);
           low = high = log;
         }
       }
     }
-    return { log, most, reached, rounds: round, left, seen, path, said, shown, box, score: scored(state, data) };
+    return { log, most, reached, rounds: round, left, seen, path };
+  };
+  /* What was played does not change with the bet to come. */
+  let last = {};
+  const compute = (state, data) => {
+    const [box, game] = [boxAt(placeOf(state), data), parsed(state, data)];
+    const key = [placeOf(state), state.game].join();
+    if (last.key !== key) last = { key, played: play(state, data, box, game) };
+    return { ...last.played, box, said: game.said, shown: game.shown, score: scored(state, data) };
   };
 
   const act = (button, state, data) => {

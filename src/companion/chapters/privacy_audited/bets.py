@@ -33,7 +33,7 @@ RANKINGS = {"A B C": (0, 1, 2), "C B A": (2, 1, 0), "A C B": (0, 2, 1)}
 SHEETS = np.array(list(product((1, -1), repeat=3)))
 ANSWERS = ["".join(answers) for answers in product("AB", "AC", "BC")]
 #: Deals of the boxes, rounds that are played at once, and rounds of a game at most.
-DEALS, STEPS, MOST = 100, (1, 10, 100, 1_000, 10_000), 100_000
+DEALS, STEPS, MOST = 100, (1, 10, 100, 1_000, 10_000), 50_000
 
 
 BUTTONS = {
@@ -154,10 +154,10 @@ def game(name: str = "bets") -> HTML:
         Choice("likelier", "Bet that the ticked sheets are likelier for", {"0": "A B C", "1": "the other ranking"}),
         Slider(
             "stake",
-            "Stake",
+            "Stake, of the largest",
             (100 * STAKES).round().tolist(),
             30,
-            [f"{100 * stake:.0f} % of the largest" for stake in STAKES],
+            [f"{100 * stake:.0f} %" for stake in STAKES],
         ),
         Slider("step", "Rounds at once", STEPS, 100, [f"{step:,}" for step in STEPS]),
         Ticks("Bet on the sheets", {answers: " ".join(answers) for answers in ANSWERS}),
