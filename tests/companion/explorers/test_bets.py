@@ -160,6 +160,19 @@ def test_a_table_is_the_law_of_what_is_released(at: int) -> None:
     assert not any(fits(counts, law) for counts, law in zip(drawn, laws[[1, 2, 0]], strict=True))
 
 
+def test_draws_of_two_rankings_are_independent_and_of_their_laws() -> None:
+    """Over all deals and many rounds, in pairs of this round and this one, and of this round and the next."""
+    numbers = np.arange(1, 1_002)
+    for at, box in enumerate(BOXES):
+        same, next_ones = np.zeros((2, SHEETS * SHEETS), int)
+        for deal in range(1, bets.DEALS + 1):
+            one, two = (sheets(deal, place_of(deal, at), ranking, numbers) for ranking in (0, 1))
+            same += np.bincount(SHEETS * one[1:] + two[1:], minlength=SHEETS * SHEETS)
+            next_ones += np.bincount(SHEETS * one[1:] + one[:-1], minlength=SHEETS * SHEETS)
+        assert fits(same, np.kron(box.laws[0], box.laws[1])), box.inside
+        assert fits(next_ones, np.kron(box.laws[0], box.laws[0])), box.inside
+
+
 def test_three_boxes_use_up_their_promise_and_seven_break_it() -> None:
     """Losses by hand, and those of the planted bugs by the exact route of their own."""
     losses = [max(box.losses) for box in BOXES]
@@ -206,7 +219,7 @@ def test_against_a_kept_promise_a_thousand_is_as_rare_as_ville_says(at: int) -> 
     most = binom.isf(ALARM, games, 1 / bets.GOAL)
     stake = np.flatnonzero(STAKES == 0.45)[0]
     assert alarms(at, games, log_returns(bets.EPSILON, 0.0)[stake]) <= most
-    assert alarms(at, 100, log_returns(0.5 * bets.EPSILON, 0.0)[stake]) > most
+    assert alarms(at, 1_000, log_returns(0.5 * bets.EPSILON, 0.0)[stake]) > most
 
 
 def planned(counts: Array) -> tuple[float, int, float, int]:

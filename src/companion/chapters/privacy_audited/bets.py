@@ -143,54 +143,40 @@ def inside() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["inside", "loss", "rounds"])
 
 
+def bounds(box: Box) -> list[list[int]]:
+    """For each ranking, of 2^32 equally likely numbers how many lead to a sheet or one before it."""
+    return np.rint(box.laws.cumsum(axis=1) * 2.0**32).astype(np.int64).tolist()
+
+
 def game(name: str = "bets") -> HTML:
-    """The game on the page; `book/_static/explorers/bets.js` plays it."""
-    known = boxes()
-    others = list(RANKINGS)[1:]
+    """The game on the page, which `book/_static/explorers/bets.js` plays."""
+    known, [first, *others] = boxes(), RANKINGS
+    stakes = [round(100 * stake) for stake in STAKES.tolist()]
     controls: list[Slider | Choice | Ticks | Kept | Buttons] = [
         Slider("box", "Black box", range(1, len(known) + 1), 1),
         Slider("deal", "Deal of the boxes", range(1, DEALS + 1), 1),
-        Choice("other", "Tell A B C from", {str(at): ranking for at, ranking in enumerate(others, start=1)}),
-        Choice("likelier", "Bet that the ticked sheets are likelier for", {"0": "A B C", "1": "the other ranking"}),
-        Slider(
-            "stake",
-            "Stake, of the largest",
-            (100 * STAKES).round().tolist(),
-            30,
-            [f"{100 * stake:.0f} %" for stake in STAKES],
-        ),
+        Choice("other", f"Tell {first} from", {str(at): ranking for at, ranking in enumerate(others, start=1)}),
+        Choice("likelier", "Bet that the ticked sheets are likelier for", {"0": first, "1": "the other ranking"}),
+        Slider("stake", "Stake, of the largest", stakes, 30, [f"{stake} %" for stake in stakes]),
         Slider("step", "Rounds at once", STEPS, 100, [f"{step:,}" for step in STEPS]),
         Ticks("Bet on the sheets", {answers: " ".join(answers) for answers in ANSWERS}),
         Kept("game"),
         Buttons(BUTTONS),
     ]
-    data = {
-        "epsilon": EPSILON,
-        "delta": 0.0,
-        "goal": GOAL,
-        "most": MOST,
-        "deals": DEALS,
-        "rankings": list(RANKINGS),
-        "sheets": ANSWERS,
-        "boxes": [
-            {
-                "inside": box.inside,
-                "broken": box.broken,
-                "losses": [f"{loss:.3g}".replace("inf", "infinite") for loss in box.losses],
-                "laws": bounds(box),
-            }
-            for box in known
-        ],
-    }
+    promise = {"epsilon": EPSILON, "delta": 0.0, "goal": GOAL}
+    data = promise | {"most": MOST, "deals": DEALS, "rankings": list(RANKINGS), "sheets": ANSWERS}
+    data["boxes"] = [
+        {"inside": box.inside, "broken": box.broken, "losses": _in_words(box.losses), "laws": bounds(box)}
+        for box in known
+    ]
     said = (
         f"{len(known)} black boxes promise ε = {EPSILON:g}; {sum(not box.broken for box in known)} of them keep it. "
         "With JavaScript you may bet against each. The table says what is inside."
     )
-    return explorer(
-        name, "bets", controls, data, title="Bet against a black box", said=said, table=table(inside()).data
-    )
+    opened = inside().set_axis(["what is inside", "true ε", "rounds of the best bet"], axis=1)
+    title = "Bet against a black box"
+    return explorer(name, "bets", controls, data, title=title, said=said, table=table(opened).data)
 
 
-def bounds(box: Box) -> list[list[int]]:
-    """For each ranking, of 2^32 equally likely numbers how many lead to a sheet or one before it."""
-    return np.rint(box.laws.cumsum(axis=1) * 2.0**32).astype(np.int64).tolist()
+def _in_words(losses: list[float]) -> list[str]:
+    return [f"{loss:.3g}".replace("inf", "infinite") for loss in losses]
