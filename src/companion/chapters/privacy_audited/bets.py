@@ -152,7 +152,7 @@ def game(name: str = "bets") -> HTML:
     """The game on the page, which `book/_static/explorers/bets.js` plays."""
     known, [first, *others] = boxes(), RANKINGS
     stakes = [round(100 * stake) for stake in STAKES.tolist()]
-    controls: list[Slider | Choice | Ticks | Kept | Buttons] = [
+    controls = [
         Slider("box", "Black box", range(1, len(known) + 1), 1),
         Slider("deal", "Deal of the boxes", range(1, DEALS + 1), 1),
         Choice("other", f"Tell {first} from", {str(at): ranking for at, ranking in enumerate(others, start=1)}),
