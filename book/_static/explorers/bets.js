@@ -100,13 +100,20 @@
     }
     return { log, most, reached, rounds: round, left, seen, path };
   };
+  const total = (counts) => counts.reduce((sum, it) => sum + it, 0);
+  /* How often the ticked sheets came, for the ranking that is to make them likelier and for the other. */
+  const shares = (seen, state, data) =>
+    (state.likelier ? [state.other, 0] : [0, state.other]).map((at) => ({
+      name: data.rankings[at],
+      share: total(seen[at].filter((_, i) => state[data.sheets[i]])) / total(seen[at]),
+    }));
   /* What was played does not change with the bet to come. */
   let last = {};
   const compute = (state, data) => {
     const [box, game] = [boxAt(placeOf(state), data), parsed(state, data)];
     const key = [placeOf(state), state.game].join();
     if (last.key !== key) last = { key, played: play(state, data, box, game) };
-    return { ...last.played, box, said: game.said, shown: game.shown, score: scored(state, data) };
+    return { ...last.played, box, said: game.said, shown: game.shown, score: scored(state, data), ticked: shares(last.played.seen, state, data) };
   };
 
   const act = (button, state, data) => {
@@ -138,10 +145,15 @@
     if (x >= 1e6 || x < 1e-3) return power(Math.round(log / Math.LN10));
     return x >= 100 ? count(Math.round(x)) : String(+x.toPrecision(3));
   };
-  const total = (counts) => counts.reduce((sum, it) => sum + it, 0);
+
+  const percent = (x) => `${x < 0.1 ? +(100 * x).toPrecision(2) : Math.round(100 * x)} %`;
+  const compared = ([likely, rare], { epsilon }) => {
+    const other = rare.share ? `${percent(rare.share)} for ${rare.name}, ${(likely.share / rare.share).toFixed(2)} times as many` : `none for ${rare.name}`;
+    return `Of the sheets seen, those ticked are ${percent(likely.share)} for ${likely.name} and ${other}; ${Math.exp(epsilon).toFixed(2)} times is allowed.`;
+  };
 
   const say = (result, state, data) => {
-    const { rounds, reached, said, shown, box } = result;
+    const { rounds, reached, said, shown, box, ticked } = result;
     const words = [];
     if (!rounds) words.push(`Box ${state.box} has sent nothing yet: tick sheets and release, or release first to see what comes.`);
     else {
@@ -151,6 +163,7 @@
           ? `It reached ${count(data.goal)} in round ${count(reached)}: the promise is called broken.`
           : `It has not reached ${count(data.goal)}: nothing is proved.`,
       );
+      if (ticked[0].share > 0 && ticked[1].share >= 0) words.push(compared(ticked, data));
       if (!result.left) words.push("The box is empty.");
     }
     const claims = { broken: "broken", kept: "it keeps its promise" };

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-import re
-import shutil
-from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +15,6 @@ from scipy.stats import binom, chisquare
 from companion.chapters.privacy_audited import bets
 from companion.chapters.privacy_audited.mutants import local
 from companion.instruments.sweep import stream
-from companion.press.site import CHROMIUM_FLAGS, find_chromium
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.randomisers import SampledOrder, SplitResponse, ranking_signs
@@ -28,12 +22,12 @@ from dprank.audit.betting import STAKES, log_returns
 from dprank.privacy.laws import sample
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from conftest import Opened
+    from playwright.sync_api import Page
 
 Array = NDArray[Any]
 Bets = list[tuple[int, int, float, int]]  # rounds, mask of sheets, stake, pair as in an address
 
-ROOT = Path(__file__).resolve().parents[3]
 SHEETS, BOXES = 8, bets.boxes()
 BOUNDS = [np.array(bets.bounds(box), np.uint64) for box in BOXES]
 RIGHT = [at for at, box in enumerate(BOXES) if not box.broken]
@@ -283,46 +277,14 @@ def test_a_sensible_player_is_not_rich_where_nothing_is_wrong() -> None:
 # --- in the browser --------------------------------------------------------------------------------------------------
 
 
-def make_page(folder: Path, script: str) -> str:
-    """The game on a page of its own, drawn by this script."""
-    shutil.copytree(ROOT / "book/_static", folder / "_static")
-    (folder / "_static/explorers/bets.js").write_text(script, encoding="utf-8")
-    (folder / "notebooks").mkdir()
-    page = folder / "notebooks/page.html"
-    head = '<!doctype html><html lang="en"><meta charset="utf-8"><link rel="stylesheet" href="../_static/book.css">'
-    page.write_text(f"{head}<title>Bets</title><main>{bets.game().data}</main></html>", encoding="utf-8")
-    return page.as_uri()
-
-
-SCRIPT = (ROOT / "book/_static/explorers/bets.js").read_text(encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return make_page(tmp_path_factory.mktemp("bets"), SCRIPT)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    if find_chromium() is None and not os.environ.get("CI"):
-        pytest.skip("needs Chromium on PATH (apt-get install chromium)")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        yield opened
-        opened.close()
+def explorer() -> str:
+    return bets.game().data
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page that may say nothing."""
-    opened = browser.new_page()
-    said: list[str] = []
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    yield opened
-    opened.close()
-    assert said == []
+def page(opened: Opened, explorer: str) -> Page:
+    return opened(explorer)
 
 
 def states() -> list[tuple[int, int, Bets]]:
@@ -366,8 +328,7 @@ def wrong(page: Page, games: list[tuple[int, int, Bets]]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_wealth_on_the_page_is_the_library_s(page: Page, url: str) -> None:
-    page.goto(url)
+def test_wealth_on_the_page_is_the_library_s(page: Page) -> None:
     games = states()
     assert len(games) >= 60
     assert {order(deal)[box - 1] for deal, box, _ in games} == set(range(len(BOXES)))
@@ -388,18 +349,14 @@ FAULTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_seen(page: Page, tmp_path: Path, fault: str) -> None:
-    old, new = FAULTS[fault]
-    assert SCRIPT.count(old) == 1
-    page.goto(make_page(tmp_path, SCRIPT.replace(old, new)))
-    assert wrong(page, states()[:60])
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_a_planted_fault_is_seen(opened: Opened, explorer: str, fault: tuple[str, str]) -> None:
+    assert wrong(opened(explorer, fault=fault), states()[:60])
 
 
 @pytest.mark.slow
-def test_the_page_calls_no_kept_promise_broken(page: Page, url: str) -> None:
+def test_the_page_calls_no_kept_promise_broken(page: Page) -> None:
     """The three right boxes in 300 deals, against what comes nearest; as Python says, game by game."""
-    page.goto(url)
     games = [(deal, place_of(deal, at), [(1_000, 1, 0.1, 1)]) for deal in range(300) for at in RIGHT]
     said = page.evaluate(COMPUTE, [[deal, box, address(deal, box, game)] for deal, box, game in games])
     found = [it["reached"] for it in said]
@@ -408,8 +365,8 @@ def test_the_page_calls_no_kept_promise_broken(page: Page, url: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_game_by_keyboard_is_said_and_kept_in_the_address(page: Page, url: str) -> None:
-    page.goto(f"{url}?other.x=7")
+def test_a_game_by_keyboard_is_said_and_kept_in_the_address(opened: Opened, explorer: str) -> None:
+    page = opened(explorer, query="?other.x=7")
     said = page.locator(".explorer-said")
     assert said.get_attribute("aria-live") == "polite"
     page.wait_for_function("document.querySelector('.explorer-said').textContent.includes('sent nothing yet')")
@@ -430,6 +387,8 @@ def test_a_game_by_keyboard_is_said_and_kept_in_the_address(page: Page, url: str
     press("release", "Enter")
     for sheet in ("AAB", "ACB", "BAB", "BCB"):
         press(sheet, "Space")
+    page.wait_for_function("document.querySelector('.explorer-said').textContent.includes('ticked')")
+    assert "those ticked are 100 % for A B C and none for C B A; 2.72 times is allowed." in said.inner_text()
     press("stake", "End")
     press("release", "Enter")
     press("broken", "Space")
@@ -440,7 +399,7 @@ def test_a_game_by_keyboard_is_said_and_kept_in_the_address(page: Page, url: str
     assert f"It reached 1,000 in round {reached(path)}: the promise is called broken." in words
     assert "You are right. Inside: no coin for the last answer." in words
     assert "other.x=7" in page.url
-    page.goto(page.url)
+    page.reload()
     page.wait_for_function("document.querySelector('.explorer-said').textContent.includes('Inside')")
     assert said.inner_text() == words
     cells = page.locator(".explorer-table td").all_text_contents()
@@ -452,9 +411,22 @@ def test_a_game_by_keyboard_is_said_and_kept_in_the_address(page: Page, url: str
 
 
 @pytest.mark.slow
-def test_a_box_that_was_left_is_found_as_it_was(page: Page, url: str) -> None:
+def test_the_sentence_compares_what_was_seen(page: Page) -> None:
+    """Shares of the ticked sheets, the likelier ranking first."""
+    box, numbers, ticked = place_of(1, 5), np.arange(1, 1_001), [0, 3]
+    page.evaluate(
+        """state => explorers.get("bets").set(state)""",
+        {"box": box, "game": address(1, box, [(1_000, 0, 0.0, 1)]), "likelier": 1, "AAB": True, "ACC": True},
+    )
+    page.wait_for_function("document.querySelector('.explorer-said').textContent.includes('ticked')")
+    ours, theirs = (np.isin(sheets(1, box, ranking, numbers), ticked).mean() for ranking in (0, 1))
+    said = page.inner_text(".explorer-said")
+    assert f"{100 * theirs:.0f} % for C B A and {100 * ours:.0f} % for A B C, {theirs / ours:.2f} times as many" in said
+
+
+@pytest.mark.slow
+def test_a_box_that_was_left_is_found_as_it_was(page: Page) -> None:
     """Nobody plays the same rounds twice, knowing what comes."""
-    page.goto(url)
     box, release = page.locator('[name="box"]'), page.locator('button[value="release"]')
     release.click()
     box.fill("1")
@@ -471,17 +443,17 @@ def test_a_box_that_was_left_is_found_as_it_was(page: Page, url: str) -> None:
     "game",
     ["", "x", "~~", "1-1", "1-1_9x", "1-1_999999x999s99p9", "1-99_shown_broken", "1-1_0x1s30p1", "0-0_broken_shown"],
 )
-def test_an_address_of_another_make_does_no_harm(page: Page, url: str, game: str) -> None:
-    page.goto(f"{url}?bets.game={game}&bets.stake=7&bets.box=44")
+def test_an_address_of_another_make_does_no_harm(opened: Opened, explorer: str, game: str) -> None:
+    page = opened(explorer, query=f"?bets.game={game}&bets.stake=7&bets.box=44")
     page.locator('button[value="release"]').click()
     page.wait_for_url("**_100x0s30p1*")
     assert page.evaluate('explorers.get("bets").result.rounds') == 100
 
 
 @pytest.mark.slow
-def test_a_game_ends(page: Page, url: str) -> None:
+def test_a_game_ends(opened: Opened, explorer: str) -> None:
     """No address makes the page count for long."""
-    page.goto(f"{url}?bets.game=1-1_99999x0s30p1_99999x1s30p1")
+    page = opened(explorer, query="?bets.game=1-1_99999x0s30p1_99999x1s30p1")
     page.locator('button[value="release"]').click()
     page.wait_for_function("document.querySelector('.explorer-said').textContent.includes('empty')")
     assert page.evaluate('explorers.get("bets").result.rounds') == bets.MOST
@@ -489,13 +461,9 @@ def test_a_game_ends(page: Page, url: str) -> None:
 
 
 @pytest.mark.slow
-def test_without_javascript_the_page_says_what_is_inside(browser: Browser, url: str) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(url)
+def test_without_javascript_the_page_says_what_is_inside(opened: Opened, explorer: str) -> None:
+    page = opened(explorer, javascript=False)
     assert page.locator("form").is_hidden()
     assert "3 of them keep it" in page.inner_text(".explorer-said")
-    page.locator("summary").click() if not page.locator(".explorer-table").is_visible() else None
     rows = page.locator(".explorer-table tbody tr").all_inner_texts()
-    assert [re.split(r"\t", row)[0] for row in rows] == [box.inside for box in BOXES]
-    context.close()
+    assert [row.split("\t")[0] for row in rows] == [box.inside for box in BOXES]
