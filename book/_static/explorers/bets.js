@@ -31,9 +31,13 @@
   };
 
   const SAID = ["broken", "kept"];
+  const judged = (done) => SAID.find((it) => done.includes(it));
   const BET = /^(\d{1,6})x(\d{1,3})s(\d{1,2})p([1-4])$/;
   /* The games of an address: a place, which is a deal and a box, and what was done there. */
-  const games = (state) => new Map(String(state.game).split("~").map((it) => [it.split("_", 1)[0], it.split("_").slice(1)]).filter(([place]) => /^\d+-\d+$/.test(place)));
+  const games = (state) => {
+    const all = String(state.game).split("~").map((it) => it.split("_"));
+    return new Map(all.filter(([place]) => /^\d+-\d+$/.test(place)).map(([place, ...done]) => [place, done]));
+  };
   const placeOf = ({ deal, box }) => `${deal}-${box}`;
 
   const parsed = (state, data) => {
@@ -41,21 +45,23 @@
     const bets = [];
     let left = data.most;
     for (const found of done.map((it) => BET.exec(it)).filter(Boolean)) {
-      const [rounds, mask, stake, pair] = found.slice(1).map(Number);
-      bets.push({ rounds: Math.min(rounds, left), mask: mask & 255, stake: stake / 100, other: (pair + 1) >> 1, swapped: pair % 2 === 0 });
-      left -= bets.at(-1).rounds;
+      const [asked, mask, stake, pair] = found.slice(1).map(Number);
+      const rounds = Math.min(asked, left);
+      bets.push({ rounds, mask: mask & 255, stake: stake / 100, other: (pair + 1) >> 1, swapped: pair % 2 === 0 });
+      left -= rounds;
     }
-    return { bets, left, said: SAID.find((it) => done.includes(it)), shown: done.includes("shown") };
+    return { bets, left, said: judged(done), shown: done.includes("shown") };
   };
   const boxAt = (place, data) => {
     const [deal, box] = place.split("-").map(Number);
     return data.boxes[dealt(deal, data.boxes.length)[box - 1]];
   };
   const isRight = (said, box) => (said === "broken") === box.broken;
-  /* Of the boxes that were judged and opened, how many there are and how many were judged rightly. */
+  /* Of the boxes that were judged and opened: how many rightly, and all. */
   const scored = (state, data) => {
-    const opened = [...games(state)].filter(([place, done]) => boxAt(place, data) && done.includes("shown") && SAID.some((it) => done.includes(it)));
-    return [opened.filter(([place, done]) => isRight(SAID.find((it) => done.includes(it)), boxAt(place, data))).length, opened.length];
+    const played = [...games(state)].map(([place, done]) => ({ box: boxAt(place, data), said: judged(done), done }));
+    const opened = played.filter(({ box, said, done }) => box && said && done.includes("shown"));
+    return [opened.filter(({ box, said }) => isRight(said, box)).length, opened.length];
   };
   const maskOf = (state, data) => data.sheets.reduce((mask, name, i) => mask | (state[name] ? 1 << i : 0), 0);
 
@@ -100,6 +106,7 @@
     }
     return { log, most, reached, rounds: round, left, seen, path };
   };
+
   const total = (counts) => counts.reduce((sum, it) => sum + it, 0);
   /* How often the ticked sheets came, for the ranking that is to make them likelier and for the other. */
   const shares = (seen, state, data) =>
@@ -108,12 +115,13 @@
       share: total(seen[at].filter((_, i) => state[data.sheets[i]])) / total(seen[at]),
     }));
   /* What was played does not change with the bet to come. */
-  let last = {};
+  let memo = {};
   const compute = (state, data) => {
-    const [box, game] = [boxAt(placeOf(state), data), parsed(state, data)];
-    const key = [placeOf(state), state.game].join();
-    if (last.key !== key) last = { key, played: play(state, data, box, game) };
-    return { ...last.played, box, said: game.said, shown: game.shown, score: scored(state, data), ticked: shares(last.played.seen, state, data) };
+    const { bets, left, said, shown } = parsed(state, data);
+    const box = boxAt(placeOf(state), data);
+    const key = `${placeOf(state)}~${state.game}`;
+    if (memo.key !== key) memo = { key, played: play(state, data, box, { bets, left }) };
+    return { ...memo.played, box, said, shown, score: scored(state, data), ticked: shares(memo.played.seen, state, data) };
   };
 
   const act = (button, state, data) => {
@@ -139,7 +147,7 @@
   /* --- what is seen and said --- */
 
   const count = (x) => x.toLocaleString("en");
-    const power = (ten) => `10${[...String(ten)].map((it) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(it)]).join("")}`;
+  const power = (ten) => `10${[...String(ten)].map((it) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(it)]).join("")}`;
   const wealth = (log) => {
     const x = Math.exp(log);
     if (x >= 1e6 || x < 1e-3) return power(Math.round(log / Math.LN10));
@@ -185,71 +193,82 @@
     return [head, ...data.sheets.map((name, i) => [[...name].join(" "), state[name] ? "yes" : "", count(one.counts[i]), count(two.counts[i])])];
   };
 
+  const write = (el, x, y, words, anchor = "start", size = 12) => el("text", { x, y, "font-size": size, "text-anchor": anchor }, words);
+  const canvas = (el, width, height, title, label) => {
+    const svg = el("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
+    svg.append(el("text", { x: 0, y: 13, "font-size": 13, "font-weight": 600 }, title));
+    return svg;
+  };
+
   const drawWealth = (el, { path, rounds, reached }, data, width) => {
-    const [left, right, top, height, bottom] = [52, 10, 22, 200, 34];
+    const [left, right, top, height, bottom] = [52, width - 10, 22, 200, 34];
     const tens = path.map(([, log]) => log / Math.LN10);
     const goal = Math.log10(data.goal);
     const low = Math.max(-9, Math.min(-1, Math.floor(Math.min(...tens))));
     const high = Math.min(12, Math.max(goal + 1, Math.ceil(Math.max(...tens))));
     const end = Math.max(rounds, 10);
-    const x = (round) => left + ((width - left - right) * round) / end;
+    const x = (round) => left + ((right - left) * round) / end;
     const y = (ten) => top + (height * (high - Math.min(high, Math.max(low, ten)))) / (high - low);
-    const svg = el("svg", { viewBox: `0 0 ${width} ${top + height + bottom}`, width, height: top + height + bottom, role: "img", "aria-label": "Wealth after every round, on a log scale" });
-    svg.append(el("text", { x: 0, y: 13, "font-size": 13, "font-weight": 600 }, "Wealth"));
+    const svg = canvas(el, width, top + height + bottom, "Wealth", "Wealth after every round, on a log scale");
     const every = Math.ceil((high - low) / 8);
     for (let ten = Math.ceil(low / every) * every; ten <= high; ten += every) {
-      svg.append(el("line", { x1: left, x2: width - right, y1: y(ten), y2: y(ten), stroke: "currentcolor", "stroke-opacity": 0.15 }));
-      const label = Math.abs(ten) <= 4 ? (ten < 0 ? String(10 ** ten) : count(10 ** ten)) : power(ten);
-      svg.append(el("text", { x: left - 6, y: y(ten) + 4, "font-size": 12, "text-anchor": "end" }, label));
+      const label = Math.abs(ten) > 4 ? power(ten) : ten < 0 ? String(10 ** ten) : count(10 ** ten);
+      svg.append(
+        el("line", { x1: left, x2: right, y1: y(ten), y2: y(ten), stroke: "currentcolor", "stroke-opacity": 0.15 }),
+        write(el, left - 6, y(ten) + 4, label, "end"),
+      );
     }
+    const points = path.map(([round], i) => `${x(round).toFixed(1)},${y(tens[i]).toFixed(1)}`).join(" ");
+    const bad = "var(--explorer-bad)";
     svg.append(
-      el("line", { x1: left, x2: width - right, y1: y(goal), y2: y(goal), stroke: "var(--explorer-bad)", "stroke-width": 2, "stroke-dasharray": "6 4" }),
-      el("text", { x: width - right, y: y(goal) - 5, "font-size": 12, "text-anchor": "end" }, "called broken"),
-      el("polyline", { points: path.map(([round], i) => `${x(round).toFixed(1)},${y(tens[i]).toFixed(1)}`).join(" "), fill: "none", stroke: "var(--explorer-one)", "stroke-width": 2, "stroke-linejoin": "round" }),
+      el("line", { x1: left, x2: right, y1: y(goal), y2: y(goal), stroke: bad, "stroke-width": 2, "stroke-dasharray": "6 4" }),
+      write(el, right, y(goal) - 5, "called broken", "end"),
+      el("polyline", { points, fill: "none", stroke: "var(--explorer-one)", "stroke-width": 2, "stroke-linejoin": "round" }),
       el("circle", { cx: x(rounds), cy: y(tens.at(-1)), r: 4, fill: "var(--explorer-one)" }),
-      ...(reached ? [el("circle", { cx: x(reached), cy: y(goal), r: 5, fill: "var(--explorer-bad)" })] : []),
-      el("text", { x: left, y: top + height + 16, "font-size": 12 }, "0"),
-      el("text", { x: width - right, y: top + height + 16, "font-size": 12, "text-anchor": "end" }, count(end)),
-      el("text", { x: (left + width - right) / 2, y: top + height + 28, "font-size": 12, "text-anchor": "middle" }, "rounds"),
+      write(el, left, top + height + 16, "0"),
+      write(el, right, top + height + 16, count(end), "end"),
+      write(el, (left + right) / 2, top + height + 28, "rounds", "middle"),
     );
+    if (reached) svg.append(el("circle", { cx: x(reached), cy: y(goal), r: 5, fill: bad }));
     return svg;
   };
 
   const drawSeen = ({ el, set }, { seen }, state, data, width) => {
     const [top, height, bottom] = [56, 110, 24];
-    const shown = [[0, "one"], [+state.other, "two"]].map(([at, colour]) => ({ name: data.rankings[at], colour: `var(--explorer-${colour})`, counts: seen[at], sum: total(seen[at]) }));
-    const shares = shown.map(({ counts, sum }) => counts.map((it) => (sum ? it / sum : 0)));
-    const largest = Math.max(0.2, ...shares.flat());
-    const svg = el("svg", { viewBox: `0 0 ${width} ${top + height + bottom}`, width, height: top + height + bottom, role: "img", "aria-label": "How often each sheet was sent, by Anna's ranking; numbers in the table" });
-    svg.append(el("text", { x: 0, y: 13, "font-size": 13, "font-weight": 600 }, "What was sent so far, in percent"));
-    let legend = 0;
-    for (const { name, colour, sum } of shown) {
-      const words = `if ${name}: of ${count(sum)}`;
-      svg.append(el("rect", { x: legend, y: 22, width: 11, height: 11, fill: colour }), el("text", { x: legend + 16, y: 32, "font-size": 12 }, words));
-      legend += 32 + 6.4 * words.length;
-    }
+    const base = top + height;
+    const shown = [0, state.other].map((at, i) => {
+      const sum = total(seen[at]);
+      return { name: data.rankings[at], colour: `var(--explorer-${["one", "two"][i]})`, sum, shares: seen[at].map((it) => (sum ? it / sum : 0)) };
+    });
+    const largest = Math.max(0.2, ...shown.flatMap((it) => it.shares));
+    const label = "How often each sheet was sent, by Anna's ranking; numbers in the table";
+    const svg = canvas(el, width, base + bottom, "Sent so far if Anna ranks …, in percent", label);
+    shown.forEach(({ name, colour, sum }, i) => {
+      const x = i * Math.min(160, width / 2);
+      svg.append(el("rect", { x, y: 22, width: 11, height: 11, fill: colour }), write(el, x + 16, 32, `${name} (${count(sum)} sheets)`));
+    });
     const step = width / data.sheets.length;
     const bar = Math.min(24, step / 2 - 3);
     data.sheets.forEach((name, i) => {
-      const middle = step * (i + 0.5);
+      const [middle, fill] = [step * (i + 0.5), state[name] ? "var(--explorer-shade)" : "transparent"];
       const group = el("g", { style: "cursor: pointer" });
-      group.append(el("rect", { x: step * i + 1, y: top - 4, width: step - 2, height: height + bottom + 4, rx: 4, fill: state[name] ? "var(--explorer-shade)" : "transparent" }));
-      shown.forEach(({ colour }, which) => {
-        const tall = (height * shares[which][i]) / largest;
-        const x = middle + (which ? 1 : -1 - bar);
-        group.append(el("rect", { x, y: top + height - tall, width: bar, height: tall, fill: colour }));
-        if (tall) group.append(el("text", { x: x + bar / 2, y: top + height - tall - 3, "font-size": 10, "text-anchor": "middle" }, (100 * shares[which][i]).toFixed(0)));
+      group.append(el("rect", { x: step * i + 1, y: top - 4, width: step - 2, height: height + bottom + 4, rx: 4, fill }));
+      shown.forEach(({ colour, shares }, side) => {
+        const tall = (height * shares[i]) / largest;
+        const x = middle + (side ? 1 : -1 - bar);
+        group.append(el("rect", { x, y: base - tall, width: bar, height: tall, fill: colour }));
+        if (tall) group.append(write(el, x + bar / 2, base - tall - 3, (100 * shares[i]).toFixed(0), "middle", 10));
       });
-      group.append(el("text", { x: middle, y: top + height + 17, "font-size": 12, "text-anchor": "middle" }, name));
+      group.append(write(el, middle, base + 17, name, "middle"));
       group.addEventListener("click", () => set({ [name]: !state[name] }));
       svg.append(group);
     });
     return svg;
   };
 
-  const draw = (view, result, state, tools) => {
+  const draw = (view, result, state, { el, data, set }) => {
     const width = Math.max(280, Math.min(680, view.clientWidth || 680));
-    view.replaceChildren(drawWealth(tools.el, result, tools.data, width), drawSeen(tools, result, state, tools.data, width));
+    view.replaceChildren(drawWealth(el, result, data, width), drawSeen({ el, set }, result, state, data, width));
   };
 
   explorers.define("bets", { compute, act, draw, say, table });

@@ -154,12 +154,12 @@ def game(name: str = "bets") -> HTML:
     stakes = [round(100 * stake) for stake in STAKES.tolist()]
     controls = [
         Slider("box", "Black box", range(1, len(known) + 1), 1),
-        Slider("deal", "Deal of the boxes", range(1, DEALS + 1), 1),
+        Slider("deal", "Deal", range(1, DEALS + 1), 1),
         Choice("other", f"Tell {first} from", {str(at): ranking for at, ranking in enumerate(others, start=1)}),
-        Choice("likelier", "Bet that the ticked sheets are likelier for", {"0": first, "1": "the other ranking"}),
+        Choice("likelier", "Likelier for", {"0": first, "1": "the other ranking"}),
         Slider("stake", "Stake, of the largest", stakes, 30, [f"{stake} %" for stake in stakes]),
         Slider("step", "Rounds at once", STEPS, 100, [f"{step:,}" for step in STEPS]),
-        Ticks("Bet on the sheets", {answers: " ".join(answers) for answers in ANSWERS}),
+        Ticks("Bet that these sheets are likelier", {answers: " ".join(answers) for answers in ANSWERS}),
         Kept("game"),
         Buttons(BUTTONS),
     ]
