@@ -337,7 +337,7 @@ def test_wealth_on_the_page_is_the_library_s(page: Page) -> None:
 
 FAULTS = {
     "the sign of the bet": ("x - lost * y - delta", "lost * y - x - delta"),
-    "e^epsilon is not paid": ("Math.exp(epsilon)", "1"),
+    "e^epsilon is not paid": ("const lost = Math.exp(epsilon)", "const lost = 1"),
     "the stake is a share of everything": ("stake / (lost + delta)", "stake"),
     "the rankings are exchanged": ("swapped ? [other, 0] : [0, other]", "swapped ? [0, other] : [other, 0]"),
     "both draws are one": ("sheet(mixed, streams[two], box.laws[two])", "sheet(mixed, streams[one], box.laws[one])"),
