@@ -154,7 +154,7 @@
     return x >= 100 ? count(Math.round(x)) : String(+x.toPrecision(3));
   };
 
-  const percent = (x) => `${x < 0.1 ? +(100 * x).toPrecision(2) : Math.round(100 * x)} %`;
+  const percent = (x) => `${x < 0.1 ? +(100 * x).toPrecision(2) : Math.round(100 * x)}\u00a0%`;
   const compared = ([likely, rare], { epsilon }) => {
     const other = rare.share ? `${percent(rare.share)} for ${rare.name}, ${(likely.share / rare.share).toFixed(2)} times as many` : `none for ${rare.name}`;
     return `Of the sheets seen, those ticked are ${percent(likely.share)} for ${likely.name} and ${other}; ${Math.exp(epsilon).toFixed(2)} times is allowed.`;

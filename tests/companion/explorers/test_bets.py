@@ -388,7 +388,7 @@ def test_a_game_by_keyboard_is_said_and_kept_in_the_address(opened: Opened, expl
     for sheet in ("AAB", "ACB", "BAB", "BCB"):
         press(sheet, "Space")
     page.wait_for_function("document.querySelector('.explorer-said').textContent.includes('ticked')")
-    assert "those ticked are 100 % for A B C and none for C B A; 2.72 times is allowed." in said.inner_text()
+    assert "those ticked are 100\u00a0% for A B C and none for C B A; 2.72 times is allowed." in said.inner_text()
     press("stake", "End")
     press("release", "Enter")
     press("broken", "Space")
@@ -421,7 +421,10 @@ def test_the_sentence_compares_what_was_seen(page: Page) -> None:
     page.wait_for_function("document.querySelector('.explorer-said').textContent.includes('ticked')")
     ours, theirs = (np.isin(sheets(1, box, ranking, numbers), ticked).mean() for ranking in (0, 1))
     said = page.inner_text(".explorer-said")
-    assert f"{100 * theirs:.0f} % for C B A and {100 * ours:.0f} % for A B C, {theirs / ours:.2f} times as many" in said
+    assert (
+        f"{100 * theirs:.0f}\u00a0% for C B A and {100 * ours:.0f}\u00a0% for A B C, {theirs / ours:.2f} times as many"
+        in said
+    )
 
 
 @pytest.mark.slow
