@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 from IPython.display import HTML
 
@@ -21,8 +21,16 @@ _SCRIPTS = "../_static/explorers"
 HEAVIEST = 300_000  # bytes
 
 
+class Control(Protocol):
+    """What a reader moves."""
+
+    @property
+    def html(self) -> str:
+        """As it stands in the form."""
+
+
 @dataclass(frozen=True)
-class Slider:
+class Slider(Control):
     """Values along a line, the one it starts with; ``words`` where the values are not what a reader should see."""
 
     name: str
@@ -46,7 +54,7 @@ class Slider:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Control):
     """One of some words: ``options`` are value and label, the first is where it starts."""
 
     name: str
@@ -61,7 +69,36 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Buttons:
+class Ticks(Control):
+    """Any of some words: ``options`` are name and label of each."""
+
+    label: str
+    options: Mapping[str, str]
+
+    @property
+    def html(self) -> str:
+        """Boxes to tick, together under a label."""
+        listed = "".join(
+            f'<label><input type="checkbox" name="{escape(key)}"> {escape(it)}</label>'
+            for key, it in self.options.items()
+        )
+        return f'<fieldset class="explorer-ticks"><legend>{self.label}</legend>{listed}</fieldset>'
+
+
+@dataclass(frozen=True)
+class Kept(Control):
+    """What the state has besides the controls, such as what was done so far."""
+
+    name: str
+
+    @property
+    def html(self) -> str:
+        """What nobody sees."""
+        return f'<input type="hidden" name="{self.name}">'
+
+
+@dataclass(frozen=True)
+class Buttons(Control):
     """Things to do: ``options`` are value and label."""
 
     options: Mapping[str, str]
@@ -78,7 +115,7 @@ class Buttons:
 def explorer(
     name: str,
     kind: str,
-    controls: Sequence[Slider | Choice | Buttons],
+    controls: Sequence[Control],
     data: Any,
     *,
     title: str,

@@ -35,6 +35,7 @@ __all__ = [
     "LARGEST",
     "MEMORY",
     "PARTS",
+    "STAKES",
     "Judged",
     "LowerBound",
     "Plan",
@@ -43,6 +44,7 @@ __all__ = [
     "ceiling",
     "check",
     "draw_rows",
+    "log_returns",
     "lower_bound",
 ]
 
@@ -60,7 +62,7 @@ LARGEST = 500.0
 #: What stands for outputs that are no numbers or infinite, far from overflow when they are added up.
 NAN, INFINITY = -(2.0**1000), 2.0**1001
 #: Stakes tried, as shares of the largest.
-_STAKES = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.98])
+STAKES = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.75, 0.9, 0.98])
 #: Share of rounds that visit a pair whatever was seen of it.
 _EXPLORE = 0.25
 
@@ -222,7 +224,7 @@ def ceiling(budget: int, pairs: int = 1, confidence: float = 0.999) -> float:
     """
     pairs = require_whole("pairs", pairs, 1)
     rounds = (require_whole("budget", budget, 2 * FIRST * pairs + 2) - 2 * FIRST * pairs) / 2
-    return max(0.0, math.log(_STAKES[-1] / math.expm1(-math.log(1 - confidence) / rounds)))
+    return max(0.0, math.log(STAKES[-1] / math.expm1(-math.log(1 - confidence) / rounds)))
 
 
 def check(
@@ -317,7 +319,7 @@ class Plan:
                 tables[id(event)] = _tables(*(event.holds(rows) for rows in fresh.ordered(event.swapped)))
             parts = tables[id(event)]
             before = self.judged[level] + np.cumsum(parts, axis=0) - parts
-            returns = _log_returns(float(grid[level]), delta)
+            returns = log_returns(float(grid[level]), delta)
             stakes = np.argmax(before @ returns.T, axis=1)  # from the past alone
             gained[:, level] = (parts * returns[stakes]).sum(axis=1).cumsum()
         return gained
@@ -370,7 +372,7 @@ class Seen:
         made: dict[int, Event] = {}
         plan = Plan([], [], [])
         for epsilon in grid:
-            means = _log_returns(float(epsilon), delta) @ chance
+            means = log_returns(float(epsilon), delta) @ chance
             at = int(np.argmax(means.max(axis=0)))
             plan.growth.append(float(means[:, at].max()))
             plan.bets.append(made.setdefault(at, judged.event(at)) if plan.growth[-1] > 0 else None)
@@ -427,7 +429,13 @@ def _tables(x: NDArray[np.bool_], y: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.bincount(4 * part + 2 * x + y, minlength=4 * PARTS).reshape(PARTS, 4).astype(float)
 
 
-def _log_returns(epsilon: float, delta: float) -> NDArray[np.float64]:
-    """Log factors of wealth of every stake, for (x, y) = 00, 01, 10, 11."""
+def log_returns(epsilon: float, delta: float) -> NDArray[np.float64]:
+    """Log factors of wealth for (x, y) = 00, 01, 10, 11, shape (stakes, 4): a row for each of `STAKES`.
+
+    Examples
+    --------
+    >>> log_returns(1.0, 0.0)[-1].round(3).tolist()  # of the largest: little is left if y alone is 1
+    [0.0, -3.912, 0.308, -0.966]
+    """
     x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    return np.log1p(_STAKES[:, None] / (math.exp(epsilon) + delta) * (x - math.exp(epsilon) * y - delta))
+    return np.log1p(STAKES[:, None] / (math.exp(epsilon) + delta) * (x - math.exp(epsilon) * y - delta))

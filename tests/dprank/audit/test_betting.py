@@ -131,7 +131,7 @@ def test_wealth_is_no_better_than_a_fair_game():
 @each("delta", [0.0, 0.3, 0.99])
 @each("epsilon", [0.0, 1.0, 10.0, 500.0])
 def test_no_bet_can_lose_everything_and_a_fair_one_gains_nothing(epsilon, delta):
-    returns = np.exp(betting._log_returns(epsilon, delta))
+    returns = np.exp(betting.log_returns(epsilon, delta))
     assert (returns > 0).all()
     q = np.linspace(0, 1, 11)
     p = np.minimum(np.exp(min(epsilon, 50.0)) * q + delta, 1)

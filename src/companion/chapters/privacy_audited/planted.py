@@ -37,7 +37,7 @@ class Mutant:
     ``sample(data, size, rng)`` is all that is published of as many releases, shape (size, features);
     ``loss(data, other)`` the exact divergence, where it can be computed; `pairs` are neighbours that an audit of the
     right mechanism tries too; `bits`: floats are published, so that their lowest bits are looked at; `twin` is the same
-    without the bug.
+    without the bug; `law` is known where all that can be published is listed.
     """
 
     bug: str
@@ -49,6 +49,7 @@ class Mutant:
     names: Sequence[str] = ()
     bits: bool = False
     twin: Sampler | None = None
+    law: Law | None = None
 
     def exact_epsilon(self) -> float:
         """Largest exact loss over the pairs at the delta that is promised; nan where there is no exact route."""
@@ -76,7 +77,7 @@ def rewritten(
 
 def listed(bug: str, right: Mechanism, pairs: Pairs, sample: Sampler, law: Law, **known: Any) -> Mutant:
     """The same where all that can be published is listed."""
-    return rewritten(bug, right, pairs, sample, by_law(law), **known)
+    return rewritten(bug, right, pairs, sample, by_law(law), law=law, **known)
 
 
 def miscalibrated(bug: str, right: Mechanism, wrong: Mechanism, pairs: Pairs, **known: Any) -> Mutant:
