@@ -1,4 +1,4 @@
-"""Command line of the book: `companion book`, `run`, `verify`, `status`, `check-site`."""
+"""Command line of the book: `companion book`, `run`, `verify`, `history`, `status`, `check-site`."""
 
 from __future__ import annotations
 
@@ -130,6 +130,33 @@ def verify(
     if differences and not update:
         raise typer.Exit(1)
     _say(f"{claims} record{'' if claims == 1 else 's'} of profile {built} {'are now' if update else 'as'} expected")
+
+
+@app.command()
+def history(
+    update: Annotated[bool, typer.Option("--update", help="Add the rows that data/history.yml lacks.")] = False,
+    why: Annotated[str, typer.Option(help="Why verdicts changed; due with --update where one did.")] = "",
+    formerly: Annotated[str, typer.Option(metavar="ID", help="Of the one claim that is new, the old name.")] = "",
+) -> None:
+    """Say which verdicts of the ledger changed since they were last recorded, or record them."""
+    from companion.ledger.files import load_ledger
+    from companion.ledger.history import record, unrecorded
+    from companion.press import UsageError
+    from dprank import __version__
+
+    root = _root()
+    try:
+        ledger = load_ledger(root)
+        lines = (
+            [str(it) for it in record(root, ledger, __version__, why, formerly)] if update else unrecorded(root, ledger)
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    for line in lines:
+        _say(line)
+    if lines and not update:
+        raise typer.Exit(1)
+    _say("every verdict of the ledger is recorded")
 
 
 def _sampled(number: int) -> None:

@@ -1,0 +1,189 @@
+"""What a page looks like where somebody shares it: a description and a picture; and what the site has for machines.
+
+A page is described by the paragraph under "In short", or its first; its picture, 1200 x 630 px, has its title and its
+first figure. A page without a figure has the picture of the book. Addresses of pictures must be whole for most who read
+them, and are where `html_baseurl` is known.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import shutil
+import textwrap
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from docutils import nodes
+from PIL import Image, ImageFont
+from resvg_py import svg_to_bytes
+from sphinx.application import Sphinx
+from wayfinding import above, plain
+
+WIDE, HIGH, EDGE = 1200, 630, 60
+#: Sizes of a title in px; the first at which it has two lines.
+SIZES = (50, 42, 36, 30)
+#: What a search engine shows of a description.
+LONGEST = 200
+#: Of how many colours a picture is made.
+COLOURS = 64
+IN_SHORT = "In short."
+#: Text in these does not say what a page is about.
+ASIDE = (nodes.table, nodes.figure, nodes.Admonition, nodes.sidebar, nodes.footnote, nodes.topic)
+#: Of the whole book: its picture, if the press has put one there, and files for machines.
+BOOK_PICTURE, ROOT_FILES = "book/share.svg", ("CITATION.cff", "errata.xml")
+FOLDER = "_static/share"
+FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
+BOLD, PLAIN = FONTS / "DejaVuSans-Bold.ttf", FONTS / "DejaVuSans.ttf"
+#: The first tag of a figure, and what stands before it.
+START = re.compile(r'^.*?<svg\b[^>]*? width="([\d.]+)(?:pt)?" height="([\d.]+)(?:pt)?"[^>]*>', re.DOTALL)
+#: Height over width above which only the upper part of a figure is shown: all of it would be too small to read.
+TALLEST = 0.75
+BOTTOM = 560
+FADE = f"""
+<linearGradient id="fade" x2="0" y2="1"><stop stop-color="#fff" stop-opacity="0"/><stop offset="1" stop-color="#fff"/></linearGradient>
+<rect y="{BOTTOM - 90}" width="100%" height="91" fill="url(#fade)"/>"""
+PICTURE = """\
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{wide}" height="{high}" font-family="DejaVu Sans">
+<rect width="100%" height="100%" fill="#fff"/><rect width="100%" height="12" fill="#0072B2"/>
+{lines}
+{figure}
+<text x="{edge}" y="598" font-size="24" fill="#5a6472">{book}</text>
+</svg>
+"""
+
+
+# ---------------------------------------------------------------- the description
+
+
+def described(doctree: nodes.document) -> str:
+    """What a page says of itself, in some 200 letters; its title if it says nothing."""
+    paragraphs = (it for it in doctree.findall(nodes.paragraph) if not any(isinstance(up, ASIDE) for up in above(it)))
+    said = [text for it in paragraphs if (text := plain(it))]
+    short = next((text.removeprefix(IN_SHORT).strip() for text in said if text.startswith(IN_SHORT)), "")
+    title = doctree.next_node(nodes.title)
+    return shortened(short or next(iter(said), "") or (plain(title) if title else ""))
+
+
+def shortened(text: str) -> str:
+    """The sentences of `text` that fit, or the words of its first."""
+    fitting = text[: LONGEST + 1].rpartition(". ")[0]
+    return (
+        text
+        if len(text) <= LONGEST
+        else f"{fitting}."
+        if fitting
+        else textwrap.shorten(text, LONGEST, placeholder=" …")
+    )
+
+
+# ---------------------------------------------------------------- the picture
+
+
+@cache
+def font(size: int) -> ImageFont.FreeTypeFont:
+    """The letters of titles."""
+    return ImageFont.truetype(BOLD, size)
+
+
+def wrapped(title: str, size: int) -> list[str]:
+    """Lines of a title that are not wider than a picture."""
+    lines = [""]
+    for word in title.split():
+        longer = f"{lines[-1]} {word}".strip()
+        lines = [*lines[:-1], longer] if font(size).getlength(longer) <= WIDE - 2 * EDGE else [*lines, word]
+    return lines
+
+
+def placed(figure: str, top: float) -> str:
+    """A figure below `top`, as large as fits; of a tall one the upper part, which fades."""
+    if not (start := START.match(figure)):
+        return ""
+    wide, tall = map(float, start.groups())
+    shown = min(tall, TALLEST * wide)
+    box = f'<svg x="{EDGE}" y="{top:.0f}" width="{WIDE - 2 * EDGE}" height="{BOTTOM - top:.0f}" viewBox="0 0 {wide} {shown}">'
+    return box + figure[start.end() :] + (FADE if shown < tall else "")
+
+
+def drawn(title: str, figure: str, book: str) -> bytes:
+    """A PNG with the title of a page, a figure (SVG, or nothing) and the name of the book."""
+    size = next((it for it in SIZES if len(wrapped(title, it)) <= 2), SIZES[-1])
+    lines = wrapped(title, size)[:2]
+    top = 64 + 1.25 * size * len(lines)
+    text = "".join(
+        f'<text x="{EDGE}" y="{40 + 1.25 * size * at:.0f}" font-size="{size}" font-weight="bold">{escape(line)}</text>'
+        for at, line in enumerate(lines, 1)
+    )
+    svg = PICTURE.format(wide=WIDE, high=HIGH, edge=EDGE, lines=text, figure=placed(figure, top), book=escape(book))
+    png = svg_to_bytes(svg_string=svg, skip_system_fonts=True, font_files=[str(BOLD), str(PLAIN)])
+    small = io.BytesIO()
+    Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(
+        small, "PNG", optimize=True
+    )
+    return small.getvalue()
+
+
+def pictured(app: Sphinx, page: str, title: str, doctree: nodes.document) -> str:
+    """Draw the picture of a page, and say where it is in the site."""
+    uris = [figure.next_node(nodes.image) for figure in doctree.findall(nodes.figure)]
+    found = next((Path(app.srcdir, it["uri"]) for it in uris if it and it["uri"].endswith(".svg")), None)
+    root = app.config.root_doc
+    if found is None and page != root:
+        page, title = root, app.config.project
+    own = found or Path(app.srcdir, BOOK_PICTURE)
+    name = f"{FOLDER}/{posixpath.basename(page)}.png"
+    path = Path(app.outdir, name)
+    if page != root or not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(drawn(title, own.read_text(encoding="utf-8") if own.is_file() else "", app.config.html_title))
+    return name
+
+
+# ---------------------------------------------------------------- the page
+
+
+def share(app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    """Tags for whoever previews a link to the page, and the address of the feed."""
+    if doctree is None or app.builder.format != "html":
+        return
+    title, site = plain(app.env.titles[page]), app.config.html_title
+    said, base = described(doctree), app.config.html_baseurl
+    picture = pictured(app, page, title, doctree)
+    away = base if base else "../" * page.count("/")
+    tags = {
+        "og:title": title,
+        "og:type": "website" if page == app.config.root_doc else "article",
+        "og:site_name": site,
+        "og:description": said,
+        "og:image": away + picture,
+        "og:image:width": WIDE,
+        "og:image:height": HIGH,
+        "og:image:alt": f"{title}: a figure of {site}",
+        **({"og:url": context["pageurl"]} if base else {}),
+    }
+    metas = [f'<meta name="description" content="{escape(said)}" />']
+    metas += [f'<meta property="{name}" content="{escape(str(value))}" />' for name, value in tags.items()]
+    metas.append('<meta name="twitter:card" content="summary_large_image" />')
+    if Path(app.srcdir, "errata.xml").is_file():
+        feed = f"{'../' * page.count('/')}errata.xml"
+        metas.append(f'<link rel="alternate" type="application/atom+xml" title="Errata" href="{feed}" />')
+    context["metatags"] = "\n    ".join([context.get("metatags", ""), *metas]) + "\n"
+
+
+def put(app: Sphinx, error: Exception | None) -> None:
+    """Files of the whole book go to the root of its site."""
+    if not error and app.builder.format == "html":
+        for name in ROOT_FILES:
+            if (path := Path(app.srcdir, name)).is_file():
+                shutil.copy(path, Path(app.outdir, name))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Entry point of the extension."""
+    app.connect("html-page-context", share)
+    app.connect("build-finished", put)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
