@@ -45,10 +45,13 @@ START = re.compile(r'^.*?<svg\b[^>]*? width="([\d.]+)(?:pt)?" height="([\d.]+)(?
 TALLEST = 0.75
 BOTTOM = 560
 FADE = f"""
-<linearGradient id="fade" x2="0" y2="1"><stop stop-color="#fff" stop-opacity="0"/><stop offset="1" stop-color="#fff"/></linearGradient>
+<linearGradient id="fade" x2="0" y2="1">
+<stop stop-color="#fff" stop-opacity="0"/><stop offset="1" stop-color="#fff"/>
+</linearGradient>
 <rect y="{BOTTOM - 90}" width="100%" height="91" fill="url(#fade)"/>"""
 PICTURE = """\
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{wide}" height="{high}" font-family="DejaVu Sans">
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
+ width="{wide}" height="{high}" font-family="DejaVu Sans">
 <rect width="100%" height="100%" fill="#fff"/><rect width="100%" height="12" fill="#0072B2"/>
 {lines}
 {figure}
@@ -105,8 +108,8 @@ def placed(figure: str, top: float) -> str:
         return ""
     wide, tall = map(float, start.groups())
     shown = min(tall, TALLEST * wide)
-    box = f'<svg x="{EDGE}" y="{top:.0f}" width="{WIDE - 2 * EDGE}" height="{BOTTOM - top:.0f}" viewBox="0 0 {wide} {shown}">'
-    return box + figure[start.end() :] + (FADE if shown < tall else "")
+    box = f'x="{EDGE}" y="{top:.0f}" width="{WIDE - 2 * EDGE}" height="{BOTTOM - top:.0f}"'
+    return f'<svg {box} viewBox="0 0 {wide} {shown}">' + figure[start.end() :] + (FADE if shown < tall else "")
 
 
 def drawn(title: str, figure: str, book: str) -> bytes:

@@ -118,10 +118,14 @@ def unrecorded(root: Path, ledger: Mapping[str, Claim]) -> list[str]:
     """One line for each verdict of the ledger that is not the last one of its history, where a history is kept."""
     if not (root / HISTORY).exists():
         return []
+    try:
+        rows = list(due(ledger, load_history(root)))
+    except ValueError as error:
+        return [str(error)]
     return [
         f"{it.claim}: {it.now or 'not there'} in the ledger, {it.was or 'not there'} in {HISTORY}; "
-        "`companion history --update` adds it"
-        for it in due(ledger, load_history(root))
+        "`companion history --update` adds a row"
+        for it in rows
     ]
 
 
