@@ -15,7 +15,7 @@ import textwrap
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 from docutils import nodes
@@ -34,8 +34,16 @@ COLOURS = 64
 IN_SHORT = "In short."
 #: Text in these does not say what a page is about.
 ASIDE = (nodes.table, nodes.figure, nodes.Admonition, nodes.sidebar, nodes.footnote, nodes.topic)
-#: Of the whole book: its picture, if the press has put one there, and files for machines.
-BOOK_PICTURE, ROOT_FILES = "book/share.svg", ("CITATION.cff", "errata.xml")
+#: Of the whole book, if they are there: its picture, and files for machines.
+BOOK_PICTURE, FEED, CITATION = "book/share.svg", "errata.xml", "CITATION.cff"
+#: At the address of the site, which is what people share.
+FIRST = """\
+<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8" />
+    <title>{title}</title>
+    {tags}<meta http-equiv="refresh" content="0; url={url}" />
+</head><body><p><a href="{url}">{title}</a></p></body></html>
+"""
 FOLDER = "_static/share"
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
 BOLD, PLAIN = FONTS / "DejaVuSans-Bold.ttf", FONTS / "DejaVuSans.ttf"
@@ -66,10 +74,15 @@ PICTURE = """\
 def described(doctree: nodes.document) -> str:
     """What a page says of itself, in some 200 letters; its title if it says nothing."""
     paragraphs = (it for it in doctree.findall(nodes.paragraph) if not any(isinstance(up, ASIDE) for up in above(it)))
-    said = [text for it in paragraphs if (text := plain(it))]
+    said = [text for it in paragraphs if (text := sentence(plain(it)))]
     short = next((text.removeprefix(IN_SHORT).strip() for text in said if text.startswith(IN_SHORT)), "")
     title = doctree.next_node(nodes.title)
     return shortened(short or next(iter(said), "") or (plain(title) if title else ""))
+
+
+def sentence(text: str) -> str:
+    """A text with the spaces of a sentence, where links and formulas left others."""
+    return re.sub(r"(?<=\w)([=<>≤≥]) ", r" \1 ", re.sub(r" ([.,;:!?)\]])", r"\1", text))
 
 
 def shortened(text: str) -> str:
@@ -130,63 +143,90 @@ def drawn(title: str, figure: str, book: str) -> bytes:
     return small.getvalue()
 
 
-def pictured(app: Sphinx, page: str, title: str, doctree: nodes.document) -> str:
+def pictured(app: Sphinx, page: str, title: str) -> str:
     """Draw the picture of a page, and say where it is in the site."""
-    uris = [figure.next_node(nodes.image) for figure in doctree.findall(nodes.figure)]
-    found = next((Path(app.srcdir, it["uri"]) for it in uris if it and it["uri"].endswith(".svg")), None)
-    root = app.config.root_doc
-    if found is None and page != root:
-        page, title = root, app.config.project
-    own = found or Path(app.srcdir, BOOK_PICTURE)
+    figure, root = app.shared[page].figure, app.config.root_doc
+    if figure is None and page != root:
+        page = root
     name = f"{FOLDER}/{posixpath.basename(page)}.png"
+    if page == root:
+        figure, title = Path(app.srcdir, BOOK_PICTURE), app.config.html_title
     path = Path(app.outdir, name)
-    if page != root or not path.exists():
+    if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(drawn(title, own.read_text(encoding="utf-8") if own.is_file() else "", app.config.html_title))
+        svg = figure.read_text(encoding="utf-8") if page != root or figure.is_file() else ""
+        path.write_bytes(drawn(title, svg, app.config.html_title))
     return name
 
 
 # ---------------------------------------------------------------- the page
 
 
-def share(app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """Tags for whoever previews a link to the page, and the address of the feed."""
-    if doctree is None or app.builder.format != "html":
-        return
-    title, site = plain(app.env.titles[page]), app.config.html_title
-    said, base = described(doctree), app.config.html_baseurl
-    picture = pictured(app, page, title, doctree)
-    away = base if base else "../" * page.count("/")
-    tags = {
+class Shared(NamedTuple):
+    """What a page says of itself, and where its first figure is."""
+
+    said: str
+    figure: Path | None
+
+
+def gather(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Note both, before writing the page changes where its pictures are."""
+    images = (figure.next_node(nodes.image) for figure in doctree.findall(nodes.figure))
+    uri = next((it["uri"] for it in images if it and it["uri"].endswith(".svg")), None)
+    app.shared[page] = Shared(described(doctree), uri and Path(app.srcdir, uri))
+
+
+def tags(app: Sphinx, page: str, up: str) -> str:
+    """For whoever previews a link to a page, of which the root of the site is `up`; and the address of the feed."""
+    title, site, said = plain(app.env.titles[page]), app.config.html_title, app.shared[page].said
+    base = app.config.html_baseurl
+    listed = {
         "og:title": title,
         "og:type": "website" if page == app.config.root_doc else "article",
         "og:site_name": site,
         "og:description": said,
-        "og:image": away + picture,
+        "og:image": (base or up) + pictured(app, page, title),
         "og:image:width": WIDE,
         "og:image:height": HIGH,
         "og:image:alt": f"{title}: a figure of {site}",
-        **({"og:url": context["pageurl"]} if base else {}),
+        **({"og:url": base + app.builder.get_target_uri(page)} if base else {}),
     }
-    metas = [f'<meta name="description" content="{escape(said)}" />']
-    metas += [f'<meta property="{name}" content="{escape(str(value))}" />' for name, value in tags.items()]
-    metas.append('<meta name="twitter:card" content="summary_large_image" />')
-    if Path(app.srcdir, "errata.xml").is_file():
-        feed = f"{'../' * page.count('/')}errata.xml"
-        metas.append(f'<link rel="alternate" type="application/atom+xml" title="Errata" href="{feed}" />')
-    context["metatags"] = "\n    ".join([context.get("metatags", ""), *metas]) + "\n"
+    lines = [f'<meta name="description" content="{escape(said)}" />']
+    lines += [f'<meta property="{name}" content="{escape(str(value))}" />' for name, value in listed.items()]
+    lines.append('<meta name="twitter:card" content="summary_large_image" />')
+    if Path(app.srcdir, FEED).is_file():
+        lines.append(f'<link rel="alternate" type="application/atom+xml" title="Errata" href="{up}{FEED}" />')
+    return "".join(f"{line}\n    " for line in lines)
+
+
+def share(app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    """Put the tags of a page into its head."""
+    if doctree is not None and app.builder.format == "html":
+        context["metatags"] = context.get("metatags", "") + tags(app, page, "../" * page.count("/"))
+
+
+def start(app: Sphinx) -> None:
+    """Nothing is known of any page."""
+    app.shared = {}
 
 
 def put(app: Sphinx, error: Exception | None) -> None:
-    """Files of the whole book go to the root of its site."""
-    if not error and app.builder.format == "html":
-        for name in ROOT_FILES:
-            if (path := Path(app.srcdir, name)).is_file():
-                shutil.copy(path, Path(app.outdir, name))
+    """Files of the whole book go to the root of its site, and what is at its address leads to the first page."""
+    if error or app.builder.format != "html":
+        return
+    for name in (FEED, CITATION):
+        if (path := Path(app.srcdir, name)).is_file():
+            shutil.copy(path, Path(app.outdir, name))
+    root = app.config.root_doc
+    if root != "index":
+        first = {"title": escape(app.config.html_title), "tags": tags(app, root, ""), "url": f"{root}.html"}
+        Path(app.outdir, "index.html").write_text(FIRST.format(**first), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
+    app.connect("builder-inited", start)
+    app.connect("doctree-resolved", gather)
     app.connect("html-page-context", share)
-    app.connect("build-finished", put)
+    app.connect("build-finished", put, priority=400)  # before the table of contents makes a bare redirect
     return {"parallel_read_safe": True, "parallel_write_safe": True}

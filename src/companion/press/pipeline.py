@@ -188,12 +188,12 @@ class Build:
         """What the site is made from."""
         try:
             front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures)
-            machines = self.for_machines(collected)
+            linked = self.linked(collected)
         except ValueError as error:
             raise BuildError(str(error)) from None
-        return site.stage(self.layout, self.pages(jobs), self.profile, self.seed, front) | machines
+        return site.stage(self.layout, self.pages(jobs), self.profile, self.seed, front) | linked
 
-    def for_machines(self, collected: Collected) -> dict[str, bytes]:
+    def linked(self, collected: Collected) -> dict[str, bytes]:
         """What pages load or link to: drawings for a phone, the ledger as tables, the feed of its errata, a picture of
         the book.
         """
