@@ -27,8 +27,9 @@ from wayfinding import above, plain
 WIDE, HIGH, EDGE = 1200, 630, 60
 #: Sizes of a title in px; the first at which it has two lines.
 SIZES = (50, 42, 36, 30)
-#: What a search engine shows of a description.
-LONGEST = 200
+#: Letters of a description that says something, and of what a search engine shows of it.
+SHORTEST, LONGEST = 40, 200
+STOP = re.compile(r"(?<! al)[.!?](?= [A-Z0-9“])")
 #: Of how many colours a picture is made.
 COLOURS = 64
 IN_SHORT = "In short."
@@ -87,14 +88,10 @@ def sentence(text: str) -> str:
 
 def shortened(text: str) -> str:
     """The sentences of `text` that fit, or the words of its first."""
-    fitting = text[: LONGEST + 1].rpartition(". ")[0]
-    return (
-        text
-        if len(text) <= LONGEST
-        else f"{fitting}."
-        if fitting
-        else textwrap.shorten(text, LONGEST, placeholder=" …")
-    )
+    if len(text) <= LONGEST:
+        return text
+    stops = [stop.end() for stop in STOP.finditer(text, SHORTEST, LONGEST + 1)]
+    return text[: stops[-1]] if stops else textwrap.shorten(text, LONGEST, placeholder=" …")
 
 
 # ---------------------------------------------------------------- the picture
@@ -163,17 +160,19 @@ def pictured(app: Sphinx, page: str, title: str) -> str:
 
 
 class Shared(NamedTuple):
-    """What a page says of itself, and where its first figure is."""
+    """What a page says of itself, where its first figure is, and what that shows."""
 
     said: str
-    figure: Path | None
+    figure: Path | None = None
+    alternative: str = ""
 
 
 def gather(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Note both, before writing the page changes where its pictures are."""
+    """Note these, before writing the page changes where its pictures are."""
     images = (figure.next_node(nodes.image) for figure in doctree.findall(nodes.figure))
-    uri = next((it["uri"] for it in images if it and it["uri"].endswith(".svg")), None)
-    app.shared[page] = Shared(described(doctree), uri and Path(app.srcdir, uri))
+    first = next((it for it in images if it and it["uri"].endswith(".svg")), None)
+    picture = (Path(app.srcdir, first["uri"]), first.get("alt", "")) if first else ()
+    app.shared[page] = Shared(described(doctree), *picture)
 
 
 def tags(app: Sphinx, page: str, up: str) -> str:
@@ -188,7 +187,7 @@ def tags(app: Sphinx, page: str, up: str) -> str:
         "og:image": (base or up) + pictured(app, page, title),
         "og:image:width": WIDE,
         "og:image:height": HIGH,
-        "og:image:alt": f"{title}: a figure of {site}",
+        "og:image:alt": app.shared[page].alternative or site,
         **({"og:url": base + app.builder.get_target_uri(page)} if base else {}),
     }
     lines = [f'<meta name="description" content="{escape(said)}" />']

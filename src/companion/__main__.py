@@ -211,11 +211,13 @@ def check_site(
     """Check the built site's links, requests and errors in a browser, and whether a reader finds what is wanted."""
     from companion.press import UsageError
     from companion.press.errands import check_errands
+    from companion.press.shared import check_shared
     from companion.press.site import check_site as check
 
     try:
         problems = check(html or _root() / "_build" / "html", screenshots)
         if html is None:
+            problems += check_shared(_root() / "_build" / "html")
             problems += check_errands(_root() / "_build" / "html", _root() / "book" / "errands.yml")
     except ValueError as error:
         raise UsageError(str(error)) from None
