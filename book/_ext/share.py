@@ -49,7 +49,7 @@ FOLDER = "_static/share"
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
 BOLD, PLAIN = FONTS / "DejaVuSans-Bold.ttf", FONTS / "DejaVuSans.ttf"
 #: The first tag of a figure, and what stands before it.
-START = re.compile(r'^.*?<svg\b[^>]*? width="([\d.]+)(?:pt)?" height="([\d.]+)(?:pt)?"[^>]*>', re.DOTALL)
+START = re.compile(r'^.*?<svg\b[^>]*? viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>', re.DOTALL)
 #: Height over width above which only the upper part of a figure is shown: all of it would be too small to read.
 TALLEST = 0.75
 BOTTOM = 560
