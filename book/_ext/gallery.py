@@ -44,7 +44,7 @@ def gather(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def hang(app: Sphinx, error: Exception | None) -> None:
     """Put all figures, in the order of the contents, into the page that waits for them."""
     path = Path(app.outdir, f"{PAGE}.html")
-    if error or app.builder.format != "html" or not path.is_file():
+    if error or app.builder.name != "html" or not path.is_file():
         return
     order = {page: place for place, page in enumerate(app.env.toctree_order)}
     found = sorted((it for it in app.gallery if it.page in order), key=lambda it: order[it.page])

@@ -202,7 +202,7 @@ def tags(app: Sphinx, page: str, up: str) -> str:
 
 def share(app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
     """Put the tags of a page into its head."""
-    if doctree is not None and app.builder.format == "html":
+    if doctree is not None and app.builder.name == "html":
         context["metatags"] = context.get("metatags", "") + tags(app, page, "../" * page.count("/"))
 
 
@@ -213,7 +213,7 @@ def start(app: Sphinx) -> None:
 
 def put(app: Sphinx, error: Exception | None) -> None:
     """Files of the whole book go to the root of its site, and what is at its address leads to the first page."""
-    if error or app.builder.format != "html":
+    if error or app.builder.name != "html":
         return
     for name in (FEED, CITATION):
         if (path := Path(app.srcdir, name)).is_file():
