@@ -175,7 +175,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     notebook.cells[2].metadata["mystnb"] = {"figure": figure, "image": {"alt": "A line that rises."}}
     wide, narrow = FIGURE.format(400, 200), FIGURE.format(200, 300)
     notebook.cells[2].source = "\n".join([FIRST[: FIRST.index("svg = ")], f"wide, narrow = {wide!r}, {narrow!r}",
-        'show = {"name": "line", "data": "x\\n1", "narrow": narrow}',
+        'show = {"name": "line", "message": "A line", "data": "x\\n1", "narrow": narrow}',
         'display({"image/svg+xml": wide, "text/plain": "line"}, raw=True, metadata={"figure": show})'])  # fmt: skip
     nbformat.write(notebook, path)
     build(root)
