@@ -25,7 +25,7 @@ CODE = ("src", "tests", "benchmarks", "book", "data")
 #: Where tools are called that nothing imports.
 TOOLS = ("Makefile", "_config.yml", ".ci/run", ".pre-commit-config.yaml", "README.md", "book/_ext/local_mathjax.py")
 #: Distributions whose module has another name.
-IMPORTED_AS = {"beautifulsoup4": "bs4", "pyyaml": "yaml"}
+IMPORTED_AS = {"beautifulsoup4": "bs4", "pillow": "PIL", "pyyaml": "yaml"}
 #: What is at work where nobody calls it by name.
 BEHIND = {
     "editables": "an editable install",

@@ -1,4 +1,4 @@
-"""Command line of the book: `companion book`, `run`, `verify`, `status`, `check-site`."""
+"""Command line of the book: `companion book`, `run`, `verify`, `history`, `status`, `check-site`."""
 
 from __future__ import annotations
 
@@ -132,6 +132,33 @@ def verify(
     _say(f"{claims} record{'' if claims == 1 else 's'} of profile {built} {'are now' if update else 'as'} expected")
 
 
+@app.command()
+def history(
+    update: Annotated[bool, typer.Option("--update", help="Add the rows that data/history.yml lacks.")] = False,
+    why: Annotated[str, typer.Option(help="Why verdicts changed; due with --update where one did.")] = "",
+    formerly: Annotated[str, typer.Option(metavar="ID", help="Of the one claim that is new, the old name.")] = "",
+) -> None:
+    """Say which verdicts of the ledger changed since they were last recorded, or record them."""
+    from companion.ledger.files import load_ledger
+    from companion.ledger.history import record, unrecorded
+    from companion.press import UsageError
+    from dprank import __version__
+
+    root = _root()
+    try:
+        ledger = load_ledger(root)
+        lines = (
+            [str(it) for it in record(root, ledger, __version__, why, formerly)] if update else unrecorded(root, ledger)
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    for line in lines:
+        _say(line)
+    if lines and not update:
+        raise typer.Exit(1)
+    _say("every verdict of the ledger is recorded")
+
+
 def _sampled(number: int) -> None:
     """Run cells of the arena again, to the last bit."""
     from random import SystemRandom
@@ -194,11 +221,13 @@ def check_site(
     """Check the built site's links, requests and errors in a browser, and whether a reader finds what is wanted."""
     from companion.press import UsageError
     from companion.press.errands import check_errands
+    from companion.press.shared import check_shared
     from companion.press.site import check_site as check
 
     try:
         problems = check(html or _root() / "_build" / "html", screenshots)
         if html is None:
+            problems += check_shared(_root() / "_build" / "html")
             problems += check_errands(_root() / "_build" / "html", _root() / "book" / "errands.yml")
     except ValueError as error:
         raise UsageError(str(error)) from None

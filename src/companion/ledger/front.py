@@ -13,6 +13,7 @@ import yaml
 from companion.ledger.card import OURS, fill, show_number
 from companion.ledger.claim import Check
 from companion.ledger.files import Claim
+from companion.ledger.history import load_history, told
 from companion.ledger.scoreboard import entries
 
 #: Longest bar of the picture, as a multiple of what is promised.
@@ -27,10 +28,8 @@ def substitutions(
     `book/front.yml` names the checks: the id of a claim, the beginning of what is checked, and ``observed`` or
     ``bound``. A ValueError names one that the records do not have, or have with several values.
     """
-    path = root / "book" / "front.yml"
-    if not path.exists():
+    if not (named := _named(root)):
         return {}
-    named = yaml.safe_load(path.read_text(encoding="utf-8"))
     records = list(records)
     checks = {entry["claim"]: [Check.from_json(check) for check in entry["checks"]] for entry in records}
     found = counts(ledger, records)
@@ -41,8 +40,21 @@ def substitutions(
             raise ValueError(f"book/front.yml: {name}: {claim}, {what!r}; allowed: what one check of the records says")
         found[name] = show_number(getattr((exact or fitting)[0], field))
     cited = citation(root)
-    cited["bibtex"] = f"```bibtex\n{cited['bibtex']}\n```"
-    return found | cited | {"promises": promises(figures[named["picture"]])}
+    cited["bibtex"] = fill("cite.html", bibtex=cited["bibtex"])
+    changes = told(load_history(root), ledger)
+    return found | cited | {"changes": changes, "promises": promises(figures[named["picture"]])}
+
+
+def _named(root: Path) -> dict[str, Any]:
+    """What `book/front.yml` names, if it is there."""
+    path = root / "book" / "front.yml"
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def shared_picture(root: Path, figures: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The figure that stands for the whole book where somebody shares it: that of the front page."""
+    named = _named(root)
+    return {"book/share.svg": figures[named["picture"].replace(".csv", ".svg")]} if named else {}
 
 
 def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -89,16 +101,18 @@ def promises(table: bytes) -> str:
 
 
 def citation(root: Path) -> dict[str, str]:
-    """The version, and how to cite it: of `CITATION.cff`, for BibTeX."""
+    """The version, its authors, and how to cite it: of `CITATION.cff`, for BibTeX."""
     path = root / "CITATION.cff"
     if not path.exists():
-        return {"version": "", "bibtex": ""}
+        return {"version": "", "bibtex": "", "author": ""}
     cff = yaml.safe_load(path.read_text(encoding="utf-8"))
+    authors = [author["name"] for author in cff["authors"]]
     fields = {
-        "author": " and ".join(f"{{{author['name']}}}" for author in cff["authors"]),
+        "author": " and ".join(f"{{{author}}}" for author in authors),
         "title": cff["title"],
         "version": str(cff["version"]),
         "year": str(cff["date-released"])[:4],
     }
     lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
-    return {"version": str(cff["version"]), "bibtex": f"@software{{private_ranking,\n{lines}\n}}"}
+    bibtex = f"@software{{private_ranking,\n{lines}\n}}"
+    return {"version": fields["version"], "bibtex": bibtex, "author": ", ".join(authors)}

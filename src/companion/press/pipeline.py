@@ -17,10 +17,13 @@ import nbformat
 
 from companion.instruments.cluster import workers
 from companion.instruments.seed import ROOT
+from companion.ledger.feed import FILE as FEED
+from companion.ledger.feed import feed
 from companion.ledger.files import Claim, load_ledger
-from companion.ledger.front import citation, shown_cells, substitutions
+from companion.ledger.front import citation, shared_picture, shown_cells, substitutions
+from companion.ledger.history import load_history
 from companion.ledger.judge import judge, summary
-from companion.ledger.scoreboard import ledger_files
+from companion.ledger.scoreboard import entries, ledger_files
 from companion.press import BuildError, UsageError
 from companion.press import render as site
 from companion.press.closure import Sources
@@ -187,11 +190,22 @@ class Build:
         try:
             front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures)
             front |= shown_cells(self.layout.root, notebooks)
+            linked = self.linked(collected)
         except ValueError as error:
             raise BuildError(str(error)) from None
+        return site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked
+
+    def linked(self, collected: Collected) -> dict[str, bytes]:
+        """What pages load or link to: drawings for a phone, the ledger as tables, the feed of its errata, a picture of
+        the book.
+        """
         tables = ledger_files(self.ledger, collected.records)
-        pages = site.stage(self.layout, notebooks, self.profile, self.seed, front)
-        return pages | collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
+        files = collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
+        if changes := load_history(self.layout.root):
+            base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
+            author = citation(self.layout.root)["author"]
+            files[FEED] = feed(entries(self.ledger, collected.records), changes, author, base)
+        return files | shared_picture(self.layout.root, collected.figures)
 
     def put(self, files: Mapping[str, bytes], **options: Any) -> None:
         """Render what is staged, with the `options` of `render`."""

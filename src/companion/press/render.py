@@ -10,14 +10,31 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import yaml
 
 from companion.instruments.seed import ROOT
-from companion.press import BuildError
+from companion.press import BuildError, UsageError
 from companion.press.execute import environment
 from companion.press.layout import Layout, digest, dumps
+
+
+def settings(layout: Layout) -> dict[str, Any]:
+    """What `_config.yml` says, and where the site will stand: in `BOOK_URL` of the environment, or `html_baseurl`."""
+    try:
+        config: dict[str, Any] = yaml.safe_load((layout.root / "_config.yml").read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise BuildError(f"_config.yml: {' '.join(str(error).split())}") from None
+    said = config["sphinx"]["config"]
+    base = os.environ.get("BOOK_URL") or said.get("html_baseurl") or ""
+    if base and not re.fullmatch(r"https?://[^\s\"'<>?#]+", base):
+        raise UsageError(
+            f"BOOK_URL, or html_baseurl of _config.yml: {base!r}; allowed: http(s)://host/folder/, or nothing"
+        )
+    said["html_baseurl"] = f"{base.rstrip('/')}/" if base else ""
+    return config
 
 
 def stage(
@@ -31,11 +48,8 @@ def stage(
 
     `front` is what stands in braces on the pages of `book/`.
     """
-    files = {name: (layout.root / name).read_bytes() for name in layout.hashes("_toc.yml", "book/**/*")}
-    try:
-        config = yaml.safe_load((layout.root / "_config.yml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise BuildError(f"_config.yml: {' '.join(str(error).split())}") from None
+    files = {name: (layout.root / name).read_bytes() for name in layout.hashes("_toc.yml", "CITATION.cff", "book/**/*")}
+    config = settings(layout)
     config["parse"]["myst_substitutions"] |= {"profile": profile} | dict(front or {})
     other = "" if seed == ROOT else f", from the root seed {seed}"
     footer = f"<p>Computed in the <code>{profile}</code> profile{other}.</p>"

@@ -1,4 +1,7 @@
-"""Compare the records of this build with the committed ones: integers and text exactly, floats by tolerance."""
+"""Compare the records of this build with the committed ones: integers and text exactly, floats by tolerance.
+
+A verdict that changed without a row in the history of the ledger differs, too.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any, NamedTuple
 from companion.instruments.seed import ROOT
 from companion.ledger.claim import Check, bearing
 from companion.ledger.files import Claim, load_ledger
+from companion.ledger.history import unrecorded
 from companion.press import BuildError, UsageError
 from companion.press.layout import Layout
 from companion.press.pipeline import Build
@@ -69,6 +73,7 @@ def verify(
     other = _other_versions(expected.get("versions", {}), built["versions"])
     lines = [f"{other}: {_count(found)}"] if found and other else []
     lines += [str(it) for it in found if every or not (other and it.numeric)]
+    lines += unrecorded(layout.root, ledger)
     return built["profile"], len(built["records"]), lines
 
 
