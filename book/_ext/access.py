@@ -22,8 +22,10 @@ MENDED: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r'(<a class="[^"]*reference internal" href="[^"]*">)(.*?)(</a><details[^>]*>)<summary>', unfolding),
     # logo and search stand in no landmark
     (r'<div id="pst-primary-sidebar"', r'\g<0> role="complementary" aria-label="Sidebar"'),
-    # "Search Ctrl+K" is seen: who speaks it is to be understood
+    # "Search Ctrl+K" is seen: who says so aloud is to be understood
     (r'(<button class="btn search-button-field[^>]*) title="Search" aria-label="Search"', r"\1"),
+    # what is seen says it
+    (' aria-label="Toggle hidden content"', ""),
     # a list of books has items; the role for books is deprecated
     ('role="doc-biblioentry"', 'role="listitem"'),
     # the corner of a table heads nothing
