@@ -35,8 +35,8 @@ run: .venv/.ready  ## one chapter with your parameters: CHAPTER=07 ARGS="-p exac
 verify: .venv/.ready  ## compare this build's records with data/expected
 	@$(RUN) -m companion verify $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
 
-site-check: .venv/.ready  ## links, requests, errors and widths of every page, in Chromium; screenshots in _build/screenshots
-	@$(RUN) -m companion check-site --screenshots _build/screenshots $(ARGS)
+site-check: .venv/.ready  ## links, requests, errors, widths, access of every page, in Chromium (ARGS="--screenshots FOLDER")
+	@$(RUN) -m companion check-site $(ARGS)
 
 test: .venv/.ready  ## pytest (ARGS="-k name")
 	@$(RUN) -m pytest -n auto --dist worksteal $(ARGS)

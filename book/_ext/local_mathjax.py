@@ -16,6 +16,7 @@ PARTS = (
     "input/tex/extensions/ams.js",
     "output/chtml.js",
     "output/chtml/fonts/tex.js",
+    "a11y/assistive-mml.js",
     "ui/lazy.js",
 )
 

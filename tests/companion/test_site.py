@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.press import BuildError, site
+from companion.press import BuildError, browser, site
 from companion.press.site import check_site, find_chromium
 
 needs_chromium = pytest.mark.skipif(
@@ -23,7 +23,7 @@ PAGE = """<!doctype html>
 <link rel="stylesheet" href="_static/book.css?v=1">
 <script>document.documentElement.dataset.theme = localStorage.getItem("theme")</script>
 </head>
-<body><article id="here">{}</article></body>
+<body><main><h1>A page</h1><article id="here">{}</article></main></body>
 </html>
 """
 CSS = """
@@ -34,14 +34,16 @@ body {background-image: url("dot.png")}
 """
 DOT = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=")
 
+TOLD = "A dot that is so small that nobody sees it, and so it is said to be there."
 GOOD = """
 <p>Read <a href="https://example.org">elsewhere</a>, <a href="#here">here</a>, <a href="part/two.html#two">there</a>,
 <a href="_static/dot.png" download>the data</a>, <a href="mailto:a@example.org">a letter</a>.</p>
 <img src="_static/dot.png" srcset="_static/dot.png 1x, _static/dot.png 2x" alt="a dot">
 <img src="data:image/png;base64," alt="nothing">
-<div style="overflow-x: auto"><pre style="width: 2000px">a wide block that scrolls in a box of its own</pre></div>
-<span class="math">\\(x\\)<mjx-container>x</mjx-container></span>
-"""
+<div style="overflow-x: auto" tabindex="0"><pre style="width: 2000px">a wide block that scrolls in its box</pre></div>
+<span class="math">\\(x\\)<mjx-container>x<mjx-assistive-mml></mjx-assistive-mml></mjx-container></span>
+<figure><img src="_static/dot.png" alt="TOLD"></figure>
+""".replace("TOLD", TOLD)
 
 STATIC_FAULTS = {
     "link": ('<a href="gone.html">x</a>', r"gone\.html' does not exist"),
@@ -63,6 +65,8 @@ STATIC_FAULTS = {
     "frame": ('<iframe src="https://example.org"></iframe>', "<iframe src> .*loads from outside"),
     "alt": ('<img src="_static/dot.png">', "has no alt text"),
     "alt-empty": ('<img src="_static/dot.png" alt=" ">', "has no alt text"),
+    "alt-short": ('<figure><img src="_static/dot.png" alt="a dot"></figure>', "is described in 5 letters: 'a dot'"),
+    "words-twice": (f'<figure><img src="data:," alt="{TOLD}"></figure>', r"'data:,' has the alt .* of 'dot\.png'"),
 }  # fmt: skip
 
 SCRIPT_FAULTS = {
@@ -81,6 +85,7 @@ LOOK_FAULTS = {
         r"on a phone of 390 px: <table\.big> reaches to 6\d\d px \[light 390, dark 390\]"
     ),
     "<p style='color: #888'>words</p>": r"too faint to read .* 'words: 3\.\d' \[light 1280, light 390\]",
+    "<mjx-container>y</mjx-container>": "mathematics without MathML for who listens: y$",
     "<img src='gone.svg' alt='x'>": r"console error: .*FILE_NOT_FOUND \(gone\.svg\)$",
     "<span class='math'>\\(x\\)</span>": r"mathematics not typeset: \\\(x\\\)$",
     "<mjx-merror data-mjx-error='Missing brace'></mjx-merror>": "mathematics error: Missing brace$",
@@ -98,12 +103,29 @@ FAINT = {
         r"too faint to read .* 'x: 1\.\d' \[light 390\]$",
     ),
 }
+# what axe finds in the two views that it has of a page
+AXE_FAULTS = {
+    "image": ("<svg role='img' width='9' height='9'></svg>", r"svg-img-alt: .*: 1, the first <svg role=\"img\""),
+    "contrast": ("<p style='color: #777; background: #888'>words</p>", r"color-contrast: .*: 1, the first <p style"),
+    "label": ("<button aria-label='Go'>Search</button>", r"label-content-name-mismatch: .*: 1, the first <button"),
+    "header": ("<table><thead><tr><th></th><th>a</th></tr></thead><tr><th>b</th><td>1</td></tr></table>",
+               r"empty-table-header: .*: 1, the first <th></th>$"),
+    "scroll": (f"<pre style='overflow: auto; width: 9rem'>{TOLD}</pre>",
+               r"scrollable-region-focusable: .*: 1, the first <pre"),
+    "summary": ("<details><summary><i></i></summary>x</details>", r"summary-name: .*: 1, the first <summary>"),
+    "heading": ("<h4>x</h4>", r"heading-order: .*: 1, the first <h4>"),
+    "role": ("<p role='nothing'>x</p>", r"aria-roles: .*: 1, the first <p role"),
+    "small": ("<a href='#here' style='font-size: 8px'>x</a><br><a href='#here' style='font-size: 8px'>y</a>",
+              r"target-size: .*: 2, the first <a href"),
+    "language": ("<p lang='xyz'>x</p>", r"valid-lang: .*: 1, the first <p lang"),
+    "landmark": ("</article></main><p>x</p>", r"region: .*: 1, the first <p>"),
+}  # fmt: skip
 STUCK_THEME = "<script>document.documentElement.dataset.theme = 'dark'</script>"
 
 
 def write_site(folder: Path, bodies: dict[str, str]) -> Path:
     """A site with one page a body, and what they share."""
-    for name in ("_static", "part", "book", "_modules"):
+    for name in ("_static", "part", "book/reference", "_modules"):
         (folder / name).mkdir(parents=True)
     (folder / "_static/book.css").write_text(CSS)
     (folder / "_static/dot.png").write_bytes(DOT)
@@ -154,7 +176,7 @@ def test_finds_faults_in_stylesheets_and_redirects_and_a_missing_lang(tmp_path: 
 @pytest.mark.slow
 def test_finds_faults_in_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a chapter as in a source listing, which is loaded once unless it has scripts of its own."""
-    monkeypatch.setattr(site, "PATIENCE", 300)
+    monkeypatch.setattr(browser, "PATIENCE", 300)
     pages = {
         "faults": ("\n".join([*SCRIPT_FAULTS, *LOOK_FAULTS]), [*SCRIPT_FAULTS.values(), *LOOK_FAULTS.values()]),
         "stuck": (STUCK_THEME, [r"data-theme\] is 'dark' .* asks for 'light' \[light 1280, light 390\]$"]),
@@ -163,10 +185,37 @@ def test_finds_faults_in_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     pages |= {f"_modules/{name}": (body.replace("<script>", "<script>;"), it) for name, (body, it) in pages.items()}
     pages["_modules/looks"] = "\n".join(LOOK_FAULTS), list(LOOK_FAULTS.values())
     html = write_site(tmp_path, {name: body for name, (body, _) in pages.items()})
-    found = by_page(site._check_in_browser(html, site._plan(html, site._read_pages(html)), None))
+    found = by_page(check_site(html))
     assert found.keys() == pages.keys()
     for name, (_, patterns) in pages.items():
         assert [it for it in patterns if not any(re.search(it, problem) for problem in found[name])] == [], found[name]
+
+
+@needs_chromium
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["", "_modules/", "book/reference/"])
+def test_axe_finds_each_fault_and_nothing_else(tmp_path: Path, folder: str) -> None:
+    """Of a page of its own kind in two views, of one from a template in one."""
+    html = write_site(tmp_path, {f"{folder}{name}": body for name, (body, _) in AXE_FAULTS.items()})
+    found = by_page(check_site(html))
+    assert {name.removeprefix(folder) for name in found} == AXE_FAULTS.keys()
+    for name, (_, pattern) in AXE_FAULTS.items():
+        assert [it for it in found[f"{folder}{name}"] if re.search(f": axe, {pattern}", it)], found[f"{folder}{name}"]
+        assert len(found[f"{folder}{name}"]) == 1 + (name == "contrast"), found[f"{folder}{name}"]
+
+
+def test_axe_sees_every_page_in_both_schemes_and_widths_and_every_template_in_every_view(tmp_path: Path) -> None:
+    html = write_site(tmp_path, dict.fromkeys([*"abc", *(f"_modules/{it}" for it in "abcdefgh")], "<p>x</p>"))
+    plan = browser._plan(html, {path: page.scripts for path, page in site._read_pages(html).items()})
+    views = {(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)}
+    for path in {load.path for load in plan}:
+        loads = [load for load in plan if load.path == path]
+        axed = {view for load in loads for view in load.axed}
+        assert {view for load in loads for view in load.views} == views
+        assert len(axed) == len(loads)
+        assert len({scheme for scheme, _ in axed}) == len({width for _, width in axed}) == len(loads)
+    listings = [view for load in plan if "_modules" in load.path.parts for view in load.axed]
+    assert Counter(listings) == dict.fromkeys(views, 2)
 
 
 def test_a_listing_with_scripts_of_its_own_is_opened_as_a_chapter_is(tmp_path: Path) -> None:
@@ -179,7 +228,8 @@ def test_a_listing_with_scripts_of_its_own_is_opened_as_a_chapter_is(tmp_path: P
     }.items():
         bodies[f"_modules/{name}"] = body
     html = write_site(tmp_path, bodies)
-    loads = Counter(load.path.stem for load in site._plan(html, site._read_pages(html)))
+    scripts = {path: page.scripts for path, page in site._read_pages(html).items()}
+    loads = Counter(load.path.stem for load in browser._plan(html, scripts))
     assert loads == {"index": 2, "two": 2, "chapter": 2, "as-all": 1, "file": 2, "handler": 2, "text": 2}
 
 
@@ -195,7 +245,7 @@ def test_good_site_passes_and_is_photographed(tmp_path: Path) -> None:
 
 
 def test_says_how_to_get_chromium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "find_chromium", lambda: None)
+    monkeypatch.setattr(browser, "find_chromium", lambda: None)
     (problem,) = check_site(write_site(tmp_path, {}))
     assert "apt-get install chromium" in problem
 

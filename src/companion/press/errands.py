@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
-from companion.press.site import CHROMIUM_FLAGS, DESK, HEIGHT, PHONE, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, DESK, HEIGHT, PHONE, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

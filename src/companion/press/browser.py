@@ -1,0 +1,367 @@
+"""Every page of the rendered site, opened from `file://` in headless Chromium, in light and dark, on a desk and on a
+phone, several pages at a time.
+
+In each view a page is asked whether it is wider than a phone, whether each of its texts can be read against its ground,
+and what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import cycle
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page
+
+View = tuple[Literal["light", "dark"], int]  # the scheme that the reader asks for, and px of width
+DESK, PHONE, HEIGHT = 1280, 390, 900
+#: A page is loaded in each scheme, once on a desk and once on a phone, and seen in the other width without a new load.
+LOADS: list[list[View]] = [[("light", DESK), ("light", PHONE)], [("dark", PHONE), ("dark", DESK)]]
+VIEWS: list[View] = [view for views in LOADS for view in views]
+#: Two views that have nothing in common: they show both schemes and both widths.
+PAIRS: list[list[View]] = [[("light", DESK), ("dark", PHONE)], [("light", PHONE), ("dark", DESK)]]
+PICTURED: set[View] = {("light", DESK), ("dark", PHONE)}
+PATIENCE = 120_000  # ms for a page to typeset its mathematics; a busy machine once left the reference waiting 20 s
+
+APPLICATION = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", APPLICATION)
+CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+                  "--disable-background-networking", "--disable-component-update",
+                  "--host-resolver-rules=MAP * ~NOTFOUND"]  # fmt: skip
+NO_CHROMIUM = (
+    "Chromium not found, so no page was opened: install it (Debian, Ubuntu: `apt-get install chromium`; "
+    "elsewhere Chrome will do) and have it on PATH"
+)
+NO_DRIVER = "{0} not found, so no page was opened: `pip install {0}` (no browser download needed)"
+DRIVERS = ("playwright", "axe-playwright-python")
+
+#: A page of a hundred cells takes a busy machine longer to load, or to picture, than the default half a minute.
+SLOWEST = 300_000  # ms
+#: px of a page in its picture: Chromium gives up on more.
+TALLEST = 100_000
+#: Source listings and the reference: hundreds of pages from one template, with the scripts that all pages have.
+ALIKE = re.compile(r"_modules/|book/reference/")
+#: A picture of these shows nobody anything: the listings, the reference (half a million px tall), the index.
+UNPICTURED = re.compile(rf"{ALIKE.pattern}|book/api\.|genindex")
+
+
+@dataclass(frozen=True)
+class Script:
+    """Something a page runs: the file at `url`, or `text`."""
+
+    url: str = ""
+    text: str = ""
+
+
+def find_chromium() -> str | None:
+    """Path of a Chromium or Chrome, or None."""
+    return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
+
+
+# ---------------------------------------------------------------- what a page is asked
+
+# A formula is typeset when it comes into view; here all are.
+TYPESET = """async patience => {
+    await window.MathJax?.startup?.promise;
+    await window.MathJax?.startup?.document?.lazyTypesetAll?.();
+    const raw = () => [...document.querySelectorAll(".math")].filter(it => !it.querySelector("mjx-container"));
+    for (const end = performance.now() + patience; raw().length && performance.now() < end;)
+        await new Promise(done => setTimeout(done, 50));
+    await document.fonts.ready;
+    const errors = document.querySelectorAll("mjx-merror");
+    const unknown = document.querySelectorAll('mjx-assistive-mml mtext[mathcolor="red"]');
+    const mute = document.querySelectorAll("mjx-container:not(:has(mjx-assistive-mml))");
+    return [...raw().map(it => "not typeset: " + it.textContent.trim()),
+            ...[...errors].map(it => "error: " + (it.dataset.mjxError || it.textContent)),
+            ...[...unknown].map(it => "unknown macro: " + it.textContent),
+            ...[...mute].map(it => "without MathML for who listens: " + it.textContent)];
+}"""
+
+# The element that reaches furthest right, leaving out those inside a box that scrolls or clips.
+WIDEST = """() => {
+    const boxed = it => it && it !== document.body && it !== document.documentElement
+        && (getComputedStyle(it).overflowX !== "visible" || boxed(it.parentElement));
+    const right = it => Math.round(it.getBoundingClientRect().right + scrollX);
+    const all = [...document.body.querySelectorAll("*")].filter(it => !boxed(it.parentElement));
+    const widest = all.reduce((best, it) => right(it) > right(best) ? it : best, document.body);
+    const name = widest.tagName.toLowerCase() + (widest.id && "#" + widest.id)
+        + [...widest.classList].map(it => "." + it).join("");
+    return `<${name}> reaches to ${right(widest)} px`;
+}"""
+
+# Text whose contrast with what lies behind it is below WCAG AA's 4.5, worst first; pictures and formulas left out.
+# One text of each look, the shortest, is marked for axe.
+FAINT = """() => {
+    const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+    const remember = (known, make) => key => {
+        if (!known.has(key)) known.set(key, make(key));
+        return known.get(key);
+    };
+    const pixel = remember(new Map(), colour => {
+        canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+        return [...canvas.getImageData(0, 0, 1, 1).data];
+    });
+    const over = (top, below) => below.map((it, i) => i < 3 ? top[i] * top[3] / 255 + it * (1 - top[3] / 255) : 255);
+    const white = [255, 255, 255, 255];
+    const ground = remember(new WeakMap(), it => {
+        const below = it.parentElement ? ground(it.parentElement) : white;
+        return over(pixel(getComputedStyle(it).backgroundColor), below);
+    });
+    const linear = it => it / 255 <= .03928 ? it / 255 / 12.92 : ((it / 255 + .055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => .05 + .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+    const contrast = it => {
+        const ratio = light(over(pixel(getComputedStyle(it).color), ground(it))) / light(ground(it));
+        return Math.max(ratio, 1 / ratio);
+    };
+    const texts = [...document.body.querySelectorAll("*")]
+        .filter(it => [...it.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
+            && !it.closest("svg, mjx-container, script, style")
+            && it.checkVisibility({opacityProperty: true, visibilityProperty: true}));
+    const size = it => it.textContent.trim().length - 2 >>> 0;  // axe does not judge a single letter
+    const looks = new Map();
+    for (const it of texts) {
+        const {color, fontSize, fontWeight, opacity} = getComputedStyle(it);
+        const look = [color, ground(it), fontSize, fontWeight, opacity].join();
+        if (!looks.has(look) || size(it) < size(looks.get(look))) looks.set(look, it);
+    }
+    document.querySelectorAll("[data-look]").forEach(it => it.removeAttribute("data-look"));
+    looks.forEach(it => it.dataset.look = "");
+    const faint = texts.map(it => [contrast(it), it]).filter(([ratio]) => ratio < 4.5).sort(([a], [b]) => a - b);
+    return faint.map(([ratio, it]) => `${it.textContent.trim().slice(0, 40)}: ${ratio.toFixed(1)}`);
+}"""
+
+# What axe finds. Its contrast, of all its rules the slow one, is asked of one text of each look. It reads no sheets of
+# style: from `file://` no script may, and none here turns a page by 90 degrees.
+AXE = """async () => {
+    axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+    const {violations} = await axe.run(document, {
+        runOnly: tags, resultTypes: ["violations"], preload: false,
+        rules: {"label-content-name-mismatch": {enabled: true}, "css-orientation-lock": {enabled: false}}});
+    const shown = it => `${it.length}, the first ${it[0].html.replace(/ data-look=""|\\s+/g, " ").slice(0, 160)}`;
+    return violations.map(({id, help, nodes}) => `axe, ${id}: ${help}: ${shown(nodes)}`);
+}"""
+
+# What the page's own switch does where the scheme changes; then a frame, and all that fades or slides has arrived.
+TURN = """async scheme => {
+    if (scheme) Object.assign(document.documentElement.dataset, {mode: scheme, theme: scheme});
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    document.getAnimations().filter(it => it instanceof CSSTransition).forEach(it => it.finish());
+}"""
+
+
+# ---------------------------------------------------------------- which views
+
+
+@dataclass(frozen=True)
+class _Load:
+    """One load of a page, and the views it is seen in: the scripts start in the first."""
+
+    path: Path
+    views: Sequence[View]
+    axed: Collection[View]  # those that axe looks at
+    typeset: bool  # every formula, where else one is typeset when it comes into view
+    idle: bool  # wait until the network rests, for scripts that ask for something late
+    of: int  # loads of the page
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A fault that a page shows in `view`; it could show it in `of`."""
+
+    path: Path
+    fault: str
+    view: View
+    of: int
+
+
+def _plan(html: Path, pages: Mapping[Path, Sequence[Script]]) -> list[_Load]:
+    """The loads of all pages, in their order.
+
+    A page is looked at in all four views, and by axe in two of them that have nothing in common, so in both schemes and
+    both widths; the next page by axe in the other two. A page that is `ALIKE` and runs nothing of its own is loaded
+    once and turned from view to view. Axe looks at it in one, each in turn: at its words once, at the template in each.
+    """
+    scripts = {path: set(_told_apart(html, path, found)) for path, found in pages.items()}
+    alike = {path for path in pages if ALIKE.match(path.relative_to(html).as_posix())}
+    known = set().union(*(found for path, found in scripts.items() if path not in alike))
+    plan = []
+    pairs, turns = cycle(PAIRS), cycle(VIEWS)
+    for path, found in scripts.items():
+        if path in alike and found <= known:
+            plan.append(_Load(path, VIEWS, [next(turns)], True, False, 1))
+        else:
+            (day, night), pair = LOADS, next(pairs)
+            plan += [_Load(path, day, pair, True, bool(found), 2), _Load(path, night, pair, False, False, 2)]
+    return plan
+
+
+def _told_apart(html: Path, path: Path, scripts: Iterable[Script]) -> Iterator[str]:
+    """What a page runs, told so that pages which differ in their own names alone say the same."""
+    name = path.relative_to(html).with_suffix("").as_posix()
+    for script in scripts:
+        local = script.url and not urlsplit(script.url).scheme
+        yield os.path.normpath(path.parent / script.url) if local else script.url or script.text.replace(name, "")
+
+
+# ---------------------------------------------------------------- the pages
+
+
+def check_in_browser(html: Path, pages: Mapping[Path, Sequence[Script]], screenshots: Path | None) -> list[str]:
+    """Problems of the `pages`, each with what it runs, a line each; none is opened where something is missing."""
+    chromium = find_chromium()
+    if chromium is None:
+        return [NO_CHROMIUM]
+    if missing := [it for it in DRIVERS if find_spec(it.replace("-", "_")) is None]:
+        return [NO_DRIVER.format(" ".join(missing))]
+    if screenshots:
+        screenshots.mkdir(parents=True, exist_ok=True)
+    plan = _plan(html, pages)
+    waiting: SimpleQueue[_Load] = SimpleQueue()
+    for load in sorted(plan, key=lambda it: it.path.stat().st_size, reverse=True):  # the longest first
+        waiting.put(load)
+    workers = min(len(plan) or 1, (os.cpu_count() or 1) + 1)  # one waits for its network to rest
+    with ThreadPoolExecutor(workers) as pool:
+        work = [pool.submit(_check_loads, chromium, html, waiting, screenshots) for _ in range(workers)]
+        return _told(html, plan, (seen for it in work for seen in it.result()))
+
+
+def _told(html: Path, plan: list[_Load], seen: Iterable[_Seen]) -> list[str]:
+    """One line for each fault of each page, with the views it is seen in unless those are all."""
+    order = {(load.path, view): i for i, load in enumerate(plan) for view in load.views}
+    views: dict[tuple[Path, str, int], list[str]] = defaultdict(list)
+    for it in sorted(seen, key=lambda it: order[it.path, it.view]):
+        views[it.path, it.fault, it.of].append("{} {}".format(*it.view))
+    return [
+        f"{path.relative_to(html)}: {fault}" + ("" if len(shown) == of else f" [{', '.join(shown)}]")
+        for (path, fault, of), shown in views.items()
+    ]
+
+
+def _check_loads(chromium: str, html: Path, waiting: SimpleQueue[_Load], screenshots: Path | None) -> list[_Seen]:
+    """Faults of the loads that one browser takes from those `waiting`."""
+    from playwright.sync_api import sync_playwright
+
+    seen: list[_Seen] = []
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
+    ):
+        readers = {views[0]: _reader(browser, views[0]) for views in LOADS}
+        while True:
+            try:
+                load = waiting.get_nowait()
+            except Empty:
+                return seen
+            seen += _check_load(readers[load.views[0]], html, load, screenshots)
+
+
+def _reader(browser: Browser, view: View) -> Page:
+    """Where somebody opens one page after the other in one view."""
+    scheme, width = view
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": HEIGHT})
+    context.set_default_timeout(SLOWEST)
+    remember = f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')"
+    context.add_init_script(f"if (location.protocol === 'file:') {remember}")
+    return context.new_page()
+
+
+def _check_load(page: Page, html: Path, load: _Load, screenshots: Path | None) -> list[_Seen]:
+    """Faults of one load: those of its scripts, and those that its views show."""
+    from axe_playwright_python.base import AXE_SCRIPT
+
+    where, now = load.path.relative_to(html), load.views[0]
+    shown: list[_Seen] = []
+    with _heard(page) as faults:
+        _show(page, now)
+        page.goto(load.path.as_uri(), wait_until="networkidle" if load.idle else "load")
+        if load.typeset:
+            wrong = [f"mathematics {it}" for it in page.evaluate(TYPESET, PATIENCE)]
+            shown += [_Seen(load.path, fault, now, 1) for fault in dict.fromkeys(wrong)]
+        page.evaluate(AXE_SCRIPT)
+        for view in load.views:
+            if view != now:
+                _turn(page, now, view)
+                now = view
+            shown += [_Seen(load.path, fault, view, load.of * len(load.views)) for fault in _look(page, view)]
+            if view in load.axed:
+                shown += [_Seen(load.path, fault, view, load.of) for fault in page.evaluate(AXE)]
+            if screenshots and view in PICTURED and not UNPICTURED.match(where.as_posix()):
+                name = "-".join([*where.with_suffix("").parts, *map(str, view)])
+                _picture(page, screenshots / f"{name}.png", view[1])
+    return [*(_Seen(load.path, fault, load.views[0], load.of) for fault in dict.fromkeys(faults)), *shown]
+
+
+def _picture(page: Page, name: Path, width: int) -> None:
+    height = min(page.evaluate("document.documentElement.scrollHeight"), TALLEST)
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+    how = {"format": "png", "optimizeForSpeed": True, "captureBeyondViewport": True, "clip": clip}
+    taken = page.context.new_cdp_session(page).send("Page.captureScreenshot", how)
+    name.write_bytes(base64.b64decode(taken["data"]))
+
+
+@contextmanager
+def _heard(page: Page) -> Iterator[list[str]]:
+    """What a page asks for from elsewhere, and what its scripts complain of; the list grows while it is open."""
+    faults: list[str] = []
+
+    def note_request(url: str) -> None:
+        if urlsplit(url).scheme not in {"file", "data", "blob"}:
+            faults.append(f"asks for {url[:120]}")
+
+    def note_message(message: ConsoleMessage) -> None:
+        source, text = message.location["url"], message.text.partition("\n")[0]
+        if message.type == "error" and urlsplit(source).scheme not in {"http", "https"}:  # those are noted as requests
+            faults.append(f"console error: {text} ({source.rpartition('/')[2]})")
+
+    listeners: dict[Any, Any] = {
+        "request": lambda request: note_request(request.url),
+        "websocket": lambda socket: note_request(socket.url),
+        "console": note_message,
+        "pageerror": lambda error: faults.append(f"script error: {error.message}"),
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)
+    yield faults
+    page.goto("about:blank")  # whatever it still says is heard before the next page is opened
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
+
+
+def _show(page: Page, view: View) -> None:
+    """Give a page the width and the scheme of a view."""
+    scheme, width = view
+    page.set_viewport_size({"width": width, "height": HEIGHT})
+    page.emulate_media(color_scheme=scheme)
+
+
+def _turn(page: Page, old: View, new: View) -> None:
+    """Bring an open page from one view to another, as its reader would."""
+    _show(page, new)
+    page.evaluate(TURN, None if new[0] == old[0] else new[0])
+
+
+def _look(page: Page, view: View) -> Iterator[str]:
+    """What is wrong with the looks of an open page."""
+    scheme, width = view
+    theme = page.evaluate("document.documentElement.dataset.theme")
+    if theme != scheme:
+        yield f"html[data-theme] is {theme!r} where the reader asks for {scheme!r}"
+    if faint := page.evaluate(FAINT):
+        yield f"{len(faint)} text(s) too faint to read (contrast below 4.5), the worst {faint[0]!r}"
+    scroll = page.evaluate("document.documentElement.scrollWidth")
+    if width == PHONE and scroll > width + 1:
+        yield f"page is {scroll} px wide on a phone of {width} px: {page.evaluate(WIDEST)}"

@@ -1,0 +1,137 @@
+"""Who moves by keyboard through a small book and its scoreboard gets everywhere, sees where, and gets out again."""
+
+from __future__ import annotations
+
+import runpy
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from small_book import REPOSITORY, SECOND, build, make_book, write_notebook
+from test_site import needs_chromium
+
+from companion.press.browser import CHROMIUM_FLAGS, PATIENCE, TYPESET, find_chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+MENDED = runpy.run_path(str(REPOSITORY / "book/_ext/access.py"))["mended"]
+#: Everything that one can use on the page as it stands; what is reached is marked.
+CONTROLS = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+    .filter(it => it.tabIndex >= 0 && !it.disabled && it.checkVisibility({visibilityProperty: true}))"""
+LEFT = f"() => {CONTROLS}.filter(it => !it.reached).map(it => it.outerHTML.slice(0, 120))"
+#: What has the focus, and whether it shows that by itself or by what is in it.
+SEEN = """() => {
+    const it = document.activeElement;
+    if (it === document.body) return null;
+    it.reached = true;
+    const ring = it => {
+        const {outlineStyle, outlineWidth, boxShadow} = getComputedStyle(it);
+        return outlineStyle !== "none" && parseFloat(outlineWidth) >= 1 || boxShadow !== "none";
+    };
+    return [it.outerHTML.slice(0, 120), ring(it) || [...it.children].some(ring)];
+}"""
+WIDE = "$$\n" + " + ".join(f"x_{{{i}}}" for i in range(12)) + "\n$$"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with what scrolls, and one with the scoreboard."""
+    root = make_book(tmp_path_factory.mktemp("keyboard"))
+    for name in ("access.js", "scoreboard.js", "wayfinding.js"):
+        shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
+    words = f"# Second\n\n{WIDE}\n\n[there](90-board)\n\n## More"
+    write_notebook(root / "notebooks/02-second.ipynb", ("markdown", words), ("code", SECOND))
+    write_notebook(
+        root / "notebooks/90-board.ipynb",
+        ("markdown", "# Board"),
+        ("parameters", 'records = "_build/records.json"  # a build passes its own'),
+        ("code", "from companion.ledger.scoreboard import Scoreboard\n\nScoreboard(records).claims()"),
+    )
+    build(root)
+    return root / "_build/html"
+
+
+@pytest.fixture
+def page(site: Path) -> Iterator[Page]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        yield browser.new_page(viewport={"width": 390, "height": 900})
+        browser.close()
+
+
+def tour(page: Page) -> list[list[str | bool]]:
+    """What the focus stops at, from the top of the page until it leaves, and whether that is seen."""
+    stops = []
+    for _ in range(500):
+        page.keyboard.press("Tab")
+        if (stop := page.evaluate(SEEN)) is None:
+            return stops
+        stops.append(stop)
+    raise AssertionError(f"the focus never leaves the page; last at {stops[-1]}")
+
+
+@needs_chromium
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["02-second", "90-board"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_keyboard_gets_everywhere_and_is_seen(site: Path, page: Page, name: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto((site / f"notebooks/{name}.html").as_uri())
+    page.evaluate(TYPESET, PATIENCE)
+    stops = tour(page)
+    assert "Skip to main content" in stops[0][0]
+    assert [it for it, seen in stops if not seen] == []
+    assert page.evaluate(LEFT) == []
+    if name == "90-board":
+        assert sum("<select" in it for it, _ in stops) >= 4, "the filters"
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_skip_link_leads_past_the_contents(site: Path, page: Page) -> None:
+    page.goto((site / "notebooks/02-second.html").as_uri())
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_a_wide_formula_is_reached_while_it_scrolls_and_says_itself_in_mathml(site: Path, page: Page) -> None:
+    page.goto((site / "notebooks/02-second.html").as_uri())
+    page.evaluate(TYPESET, PATIENCE)
+    formula = page.locator("div.math mjx-container")
+    page.wait_for_function("document.querySelector('div.math mjx-container').tabIndex === 0")
+    assert formula.locator("mjx-assistive-mml math").count() == 1
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function("document.querySelector('div.math mjx-container').tabIndex === -1")
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_a_filter_is_set_by_keyboard(site: Path, page: Page) -> None:
+    page.goto((site / "notebooks/90-board.html").as_uri())
+    page.focus(".scoreboard input[name=text]")
+    page.keyboard.type("algorithm")
+    page.wait_for_function("document.querySelector('.scoreboard output').textContent.startsWith('1 of')")
+
+
+@pytest.mark.parametrize(
+    ("html", "better"),
+    [
+        ('<a class="reference internal" href="a.html">1. <em>A</em> "b"</a><details><summary><i></i>',
+         '<a class="reference internal" href="a.html">1. <em>A</em> "b"</a><details>'
+         '<summary aria-label="Pages of 1. A &quot;b&quot;"><i></i>'),
+        ("<summary>Code</summary>", "<summary>Code</summary>"),
+        ('<button class="btn search-button-field x" title="Search" aria-label="Search" id="a">',
+         '<button class="btn search-button-field x" id="a">'),
+        ("<thead><tr><th></th><th>a</th>", "<thead><tr><td></td><th>a</th>"),
+    ],
+)  # fmt: skip
+def test_mended(html: str, better: str) -> None:
+    assert MENDED(html) == better
