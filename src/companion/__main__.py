@@ -1,4 +1,4 @@
-"""Command line of the book: `companion book`, `run`, `verify`, `status`, `check-site`."""
+"""Command line of the book: `companion book`, `run`, `verify`, `status`, `pdf`, `check-site`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from companion.instruments.seed import ROOT
 
 def _missing(error: ModuleNotFoundError) -> str:
     name = (error.name or "a package").partition(".")[0]
-    extra = "test" if name == "playwright" else "book"
+    extra = "test" if name in ("bs4", "playwright") else "book"
     return f"companion: {name} is not installed; in the clone: pip install -e '.[{extra}]'"
 
 
@@ -174,6 +174,17 @@ def fairness(
     from companion.chapters.which_method import losses
 
     _say(f"{losses.update(_root(), _say, jobs or -1)} losses were computed")
+
+
+@app.command()
+def pdf() -> None:
+    """Print the built site as one PDF in Chromium, and check it; the site's front page then leads to it."""
+    from companion.press.pdf import put
+
+    for line in (problems := put(_root(), _say)):
+        _say(line)
+    if problems:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +15,7 @@ from small_book import REPOSITORY
 from companion.press import BuildError
 from companion.press import pdf as press
 from companion.press.paper import FRONT, assemble, contents
+from companion.press.pdf_file import faults, packed, starts
 from companion.press.site import CHROMIUM_FLAGS, find_chromium
 
 if TYPE_CHECKING:
@@ -20,7 +24,8 @@ if TYPE_CHECKING:
 needs_chromium = pytest.mark.skipif(find_chromium() is None, reason="Chromium not found")
 
 NAV = """<nav class="bd-links"><p class="caption">Begin</p>
-<a class="reference internal" href="verdicts.html">Verdicts</a><a class="reference internal" href="contribute.html">Contribute</a>
+<a class="reference internal" href="verdicts.html">Verdicts</a>
+<a class="reference internal" href="contribute.html">Contribute</a>
 <p class="caption">Guide</p>
 <a class="reference internal" href="../notebooks/15-which.html">Which?</a>
 <a class="reference internal" href="../notebooks/15a-tried.html">1.2. What was tried</a>
@@ -47,7 +52,7 @@ ORDER = ["index", "verdicts", "15-which", "01-first", "15a-tried", "90-scoreboar
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A site of a front page, two roads, a page behind one, a scoreboard, a glossary, and a page that paper leaves out."""
+    """A site of a front page, two roads, a page behind one, a scoreboard, a glossary; and a page that paper lacks."""
     html = tmp_path / "html"
     for path, article in ARTICLES.items():
         (html / path).parent.mkdir(parents=True, exist_ok=True)
@@ -70,16 +75,14 @@ def test_roads_stand_before_the_pages_behind_them(site: Path) -> None:
 
 def test_links_stay_inside_and_headings_are_a_step_lower(site: Path) -> None:
     text = assemble(site, contents(site), "html/")
-    assert 'href="#01-first"' in text
-    assert "<a>help</a>" in text  # to a page that is not there
-    assert 'id="verdicts--a"' in text and 'href="#verdicts--a"' in text
-    assert 'href="#glossary--term-x"' in text and 'id="glossary--term-x"' in text
-    assert '<div class="strip"><a href="#15a-tried--lemma">✗ Lemma 1</a></div>' in text
-    assert 'mount("01-first--e")' in text and 'id="01-first--e"' in text
-    assert 'src="html/line.svg"' in text and "loading" not in text
-    assert "<h2>First</h2>" in text and "<h3>More</h3>" in text
-    assert "headerlink" not in text
-    assert 'href="https://example.org/"' in text
+    wanted = (
+        'href="#01-first"', "<a>help</a>", 'id="verdicts--a"', 'href="#verdicts--a"', 'id="glossary--term-x"',
+        'href="#glossary--term-x"', '<div class="strip"><a href="#15a-tried--lemma">✗ Lemma 1</a></div>',
+        'mount("01-first--e")', 'id="01-first--e"', 'src="html/line.svg"', "<h2>First</h2>", "<h3>More</h3>",
+        'href="https://example.org/"',
+    )  # fmt: skip
+    assert [it for it in wanted if it not in text] == []
+    assert [it for it in ("headerlink", "loading", ".html", "<details") if it in text] == []
 
 
 def test_a_site_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -88,18 +91,60 @@ def test_a_site_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 @needs_chromium
-def test_the_same_site_gives_the_same_bytes_with_all_pages_in_the_contents(site: Path) -> None:
-    first, problems = press.make_pdf(site, site.parent / "paper.html")
-    second, _ = press.make_pdf(site, site.parent / "again.html")
+def test_the_same_site_gives_the_same_bytes_with_all_pages_in_the_contents(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain: list[bytes] = []
+
+    def keep(data: bytes) -> bytes:
+        plain.append(data)
+        return packed(data)
+
+    monkeypatch.setattr(press, "packed", keep)
+    first, pages, problems = press.make_pdf(site, site.parent / "paper.html")
+    second, *_ = press.make_pdf(site, site.parent / "again.html")
     assert problems == []
     assert first == second
-    assert b"(D:19700101000000" in first
-    there = press.starts(first)
+    assert pages == 2 + len(ORDER)
+    there = starts(plain[0])
     assert [it for it in there if "--" not in it] == ORDER
-    assert sorted(there.values()) == list(there.values())
-    assert there["index"] == 3  # behind the title and the contents
-    assert first.count(b"/Type /Page\n") == 2 + len(ORDER)
-    assert b"/Outlines" in first and b"/StructTreeRoot" in first
+    assert [there[it] for it in ORDER] == list(range(3, 3 + len(ORDER)))  # behind the title and the contents
+    assert [it for it in (b"(D:19700101000000", b"/Outlines", b"/StructTreeRoot") if it not in plain[0]] == []
+    assert unpacked(first) == dict(objects(plain[0]))
+
+
+def objects(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The objects of a plain file."""
+    for number, body in re.findall(rb"(?:^|\n)(\d+) 0 obj\n(.*?)\nendobj(?=\n)", data, re.DOTALL):
+        yield int(number), body
+
+
+def unpacked(data: bytes) -> dict[int, bytes]:
+    """The objects of a packed file as a reader finds them: by its last table, which lists all of them and no others."""
+    where = int(data.rpartition(b"startxref\n")[2].split()[0])
+    rows = content(data[where:])
+    found: dict[int, bytes] = {}
+    inside: dict[int, tuple[int, int]] = {}
+    for number, (kind, offset, place) in enumerate(struct.iter_unpack(">BIH", rows)):
+        if kind == 1:
+            assert data[offset:].startswith(b"%d 0 obj\n" % number)
+            found[number] = data[offset:].partition(b" obj\n")[2].partition(b"\nendobj\n")[0]
+        elif kind == 2:
+            inside[number] = offset, place
+    for number, (stream, place) in inside.items():
+        head, text = found[stream], content(found[stream])
+        first = int(re.search(rb"/First (\d+)", head)[1])
+        pairs = list(map(int, text[:first].split()))
+        assert pairs[2 * place] == number
+        ends = [*pairs[1::2], len(text) - first]
+        found[number] = text[first + ends[place] : first + ends[place + 1] - 1]
+    ours = (b"<</Type /ObjStm", b"<</Type /XRef")
+    return {number: body for number, body in found.items() if not body.startswith(ours)}
+
+
+def content(stream: bytes) -> bytes:
+    """What a compressed stream says."""
+    return zlib.decompressobj().decompress(stream.partition(b"stream\n")[2])
 
 
 @pytest.fixture(scope="module")
@@ -154,18 +199,21 @@ def test_a_wide_table_is_set_smaller(site: Path, reader: Page) -> None:
     assert width <= press.COLUMN
 
 
-PAGES = b"3 0 obj\n<</Type /Page\n>>\n7 0 obj\n<</Type /Page\n>>\n9 0 obj\n<</one [3 0 R /XYZ 1 2 0]\n/t#77o [7 0 R /XYZ 1 2 0]>>\n"
+PAGES = (
+    b"3 0 obj\n<</Type /Page\n>>\n7 0 obj\n<</Type /Page\n>>\n"
+    b"9 0 obj\n<</one [3 0 R /XYZ 1 2 0]\n/t#77o [7 0 R /XYZ 1 2 0]>>\n/Dest [3 0 R /XYZ 1 2 0]\n"
+)
 
 
 @pytest.mark.parametrize(
-    ("more", "numbers", "said"),
+    ("more", "numbers", "size", "said"),
     [
-        (b"/Dest /one>>\n/Dest /two\n", {"one": 1, "two": 2}, []),
-        (b"/Dest /three>>\n", {"one": 1}, ["a link to three, which is nowhere"]),
-        (b"", {"one": 2}, ["one is on page 1; the contents say 2"]),
-        (b"", {"four": 2}, ["four is on page None; the contents say 2"]),
-        (b" " * press.HEAVIEST, {}, [f"{press.HEAVIEST + len(PAGES):,} bytes; allowed: {press.HEAVIEST:,}"]),
+        (b"/Dest /one>>\n/Dest /two\n", {"one": 1, "two": 2}, 1, []),
+        (b"/Dest /three>>\n", {"one": 1}, 1, ["a link to three, which is nowhere"]),
+        (b"", {"one": 2}, 1, ["one is on page 1; the contents say 2"]),
+        (b"", {"four": 2}, 1, ["four is on page None; the contents say 2"]),
+        (b"", {}, 20_000_001, ["20,000,001 bytes; allowed: 20,000,000"]),
     ],
 )
-def test_a_fault_of_the_file_is_told(more: bytes, numbers: dict[str, int], said: list[str]) -> None:
-    assert press.check_pdf(PAGES + more, numbers) == said
+def test_a_fault_of_the_file_is_told(more: bytes, numbers: dict[str, int], size: int, said: list[str]) -> None:
+    assert faults(PAGES + more, numbers, size) == said

@@ -24,8 +24,12 @@ FRONT = "book/index.html"
 #: Pages of prose that a reader of paper wants: before the chapters, and behind all else.
 BEFORE, BEHIND = ("verdicts", "reproduce"), ("glossary", "notation", "references")
 #: What pages have for a screen, and what a card has beside the checks that decide.
-SCREEN = ".headerlink, .page-foot, .figure-links, .toctree-wrapper, .erratum-copy, .erratum-link, .erratum-foot, .claim-graph, \
-.graph-list, .front-search, .board-filters, .as-pdf, .claim-log details, source"
+SCREEN = (
+    ".headerlink, .page-foot, .figure-links, .toctree-wrapper, .front-search, .board-filters, .as-pdf, .graph-list, "
+    ".erratum-copy, .erratum-link, .erratum-foot, .claim-graph, .claim-log details, source"
+)
+#: What the theme's rules want around an article.
+BOXES = ("bd-main", "bd-content", "bd-article-container")
 HEADING = re.compile("h[1-5]")
 
 
@@ -98,11 +102,10 @@ def assemble(html: Path, leaves: Iterable[Leaf], prefix: str) -> str:
             heading = f'<h1 class="paper-part">{escape(part)}</h1>' if part and not place else ""
             article = _article(html, leaf, names, prefix)
             body.append(f'<div class="leaf" id="{leaf.name}">{heading}{article.decode_contents()}</div>')
-    return (
-        f'<!DOCTYPE html>\n<html lang="en" data-theme="light"><head><meta charset="utf-8">{_head(html, front, leaves, prefix)}'
-        '</head><body class="paper"><main class="bd-main"><div class="bd-content"><div class="bd-article-container">'
-        f'<article class="bd-article">{"".join(body)}</article></div></div></main></body></html>\n'
-    )
+    head = f'<head><meta charset="utf-8">{_head(html, front, leaves, prefix)}</head>'
+    open_, close = "".join(f'<div class="{it}">' for it in BOXES), "</div>" * len(BOXES)
+    said = f'<article class="bd-article">{"".join(body)}</article>'
+    return f'<!DOCTYPE html>\n<html lang="en">{head}<body class="paper">{open_}{said}{close}</body></html>\n'
 
 
 def _head(html: Path, front: BeautifulSoup, leaves: list[Leaf], prefix: str) -> str:
@@ -144,6 +147,8 @@ def _article(html: Path, leaf: Leaf, names: Mapping[str, str], prefix: str) -> T
         raise BuildError(f"{leaf.path}: no article on this page")
     for it in article.select(SCREEN):
         it.decompose()
+    for it in article.select(".highlight pre span"):
+        it.unwrap()
     for it in article.select(".strip"):
         _unfold(it)
     moving = [str(it["id"]) for it in article.select(":is(.explorer, .slider)[id]")]

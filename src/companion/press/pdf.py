@@ -1,20 +1,24 @@
 """The book as one PDF, printed by headless Chromium from the site as it stands: its numbers are the site's.
 
-Chromium has no page numbers for links, so it prints twice: once to see where the chapters begin, once with their numbers
-in the contents. What it prints is checked, on the page and in the file.
+Chromium has no page numbers for links, so it prints twice: to see where the chapters begin, and with their numbers in
+the contents. What it prints is checked, on the page and in the file.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from importlib.util import find_spec
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from companion.press import BuildError
-from companion.press.paper import Leaf, assemble, contents
+from companion.press.collect import write_checksums
+from companion.press.layout import Layout, dumps
+from companion.press.paper import FRONT, assemble, contents
+from companion.press.pdf_file import PAGE, faults, packed, starts, undated
+from companion.press.render import tree
 from companion.press.site import CHROMIUM_FLAGS, NO_CHROMIUM, PATIENCE, TYPESET, find_chromium
 
 if TYPE_CHECKING:
@@ -23,10 +27,19 @@ if TYPE_CHECKING:
 NAME = "private-ranking.pdf"
 #: px of the text's width: A4 less the margins of print.css.
 COLUMN = 642
-HEAVIEST = 20_000_000  # bytes
 #: Formulas and tables that are too wide are set smaller, to this share of their size.
 SMALLEST = 0.55
 SLOWEST = 600_000  # ms
+#: Where the front page says that there is a PDF.
+SPOT = re.compile(r'(<span class="as-pdf">)[^<]*(?:<a[^<]*</a>[^<]*)?</span>')
+
+# A formula is one thing, which a screen reader names by its TeX.
+NAME_FORMULAS = """() => {
+    for (const it of window.MathJax?.startup?.document?.math ?? []) {
+        it.typesetRoot.setAttribute("role", "img");
+        it.typesetRoot.setAttribute("aria-label", it.math.trim());
+    }
+}"""
 
 # What does not break over lines is set smaller where it is too wide; what then is too small is said.
 SHRINK = """([column, smallest]) => {
@@ -47,21 +60,24 @@ SHRINK = """([column, smallest]) => {
 CUT = """column => {
     const out = [], left = document.querySelector("article").getBoundingClientRect().left;
     for (const it of document.querySelectorAll("article *")) {
-        const box = it.getBoundingClientRect(), style = getComputedStyle(it);
+        const box = it.getBoundingClientRect();
         if (!box.width || it.closest("mjx-assistive-mml, svg *, script, style")) continue;
-        const hides = style.overflowX !== "visible" && it.scrollWidth > it.clientWidth + 1 && !it.closest("mjx-container");
-        if (box.right > left + column + 1.5 || box.left < left - 12 || hides)
-            out.push(`${it.closest(".leaf")?.id}: <${it.tagName.toLowerCase()} class="${it.getAttribute("class") ?? ""}"> is `
-                + `${hides ? "cut by its box" : "wider than the page"}: ${it.textContent.trim().slice(0, 60)}`);
+        const cut = getComputedStyle(it).overflowX !== "visible" && !it.closest("mjx-container")
+            && it.clientWidth && it.scrollWidth > it.clientWidth + 1;
+        if (box.right > left + column + 1.5 || box.left < left - 12 || cut)
+            out.push(`${it.closest(".leaf")?.id}: <${it.tagName.toLowerCase()} class="${it.getAttribute("class")}"> is `
+                + `${cut ? "cut by its box" : "wider than the page"}: ${it.textContent.trim().slice(0, 60)}`);
     }
     return out;
 }"""
 
 # TeX that nobody set, outside code.
-RAW = """() => {
-    const walk = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT), out = [];
+RAW = r"""() => {
+    const article = document.querySelector("article"), out = [];
+    const walk = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
     for (let it; (it = walk.nextNode());)
-        if (/\\\\[([]|\\\\[a-zA-Z]+\\{|\\$\\S[^$]*\\$/.test(it.data) && !it.parentElement.closest("pre, code, script, style, mjx-container"))
+        if (/\\[([]|\\[a-zA-Z]+\{|\$\S[^$]*\$/.test(it.data)
+            && !it.parentElement.closest("pre, code, script, style, mjx-container"))
             out.push(`${it.parentElement.closest(".leaf")?.id}: raw TeX: ${it.data.trim().slice(0, 60)}`);
     return out;
 }"""
@@ -73,15 +89,34 @@ NUMBER = """numbers => [...document.querySelectorAll(".paper-contents a")].map(i
     return name;
 })"""
 
-# In the file: Chromium writes its objects plainly, and in the order of the pages.
-PAGE = re.compile(rb"(\d+) 0 obj\n<</Type /Page\n")
-PLACE = re.compile(rb"/(?!Dest )(\S+) \[(\d+) 0 R /XYZ ")
-LINK = re.compile(rb"/Dest /(\S+?)>?>?\n")
-DATE = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}")
+
+def put(root: Path, say: Callable[[str], None]) -> list[str]:
+    """Make the PDF of the built site, in `_build` and in the site, whose front page then leads to it; what is wrong."""
+    layout = Layout(root.resolve())
+    with layout.lock():
+        data, pages, problems = make_pdf(layout.html, layout.fresh().with_suffix(".html"))
+        layout.write(layout.build / NAME, data)
+        if problems:
+            return problems
+        built = json.loads((layout.build / "site.json").read_bytes())
+        layout.write(layout.html / NAME, data)
+        said = f"{pages} pages, {len(data) / 1e6:.0f} MB"
+        front = layout.html / FRONT
+        link = rf'\g<1> The book is there <a href="../{NAME}">as a PDF</a>, too ({said}).</span>'
+        layout.write(front, SPOT.sub(link, front.read_text(encoding="utf-8")).encode())
+        layout.write(layout.build / "site.json", dumps(built | {"tree": tree(layout.html)}))
+        sums = layout.build / "SHA256SUMS"
+        if sums.is_file() and b"  html/" in sums.read_bytes():
+            write_checksums(layout, site=True)
+    say(f"{layout.name(layout.build / NAME)}: {said}")
+    return []
 
 
-def make_pdf(html: Path, scratch: Path) -> tuple[bytes, list[str]]:
-    """The PDF of the site under `html`, and what is wrong with it, a line each; `scratch` is a file to work in."""
+def make_pdf(html: Path, scratch: Path) -> tuple[bytes, int, list[str]]:
+    """The PDF of the site under `html`, its pages, and what is wrong with it, a line each.
+
+    `scratch` is the name of a page that Chromium prints, on the same disk.
+    """
     leaves = contents(html)
     prefix = os.path.relpath(html, scratch.parent).replace(os.sep, "/") + "/"
     scratch.write_text(assemble(html, leaves, prefix), encoding="utf-8")
@@ -99,9 +134,10 @@ def make_pdf(html: Path, scratch: Path) -> tuple[bytes, list[str]]:
         problems = typeset(page, scratch)
         first = printed(page)
         listed = page.evaluate(NUMBER, starts(first))
-        data = undated(printed(page, tagged=True))
+        plain = undated(printed(page, tagged=True))
+    data = packed(plain)
     problems += [f"{it.name}: not in the contents" for it in leaves if it.name not in listed]
-    return data, problems + check_pdf(data, starts(first))
+    return data, len(PAGE.findall(plain)), problems + faults(plain, starts(first), len(data))
 
 
 def typeset(page: Page, document: Path) -> list[str]:
@@ -109,6 +145,7 @@ def typeset(page: Page, document: Path) -> list[str]:
     page.emulate_media(media="print", color_scheme="light")
     page.goto(document.resolve().as_uri())
     problems = [f"mathematics {it}" for it in page.evaluate(TYPESET, PATIENCE)]
+    page.evaluate(NAME_FORMULAS)
     problems += page.evaluate(SHRINK, [COLUMN, SMALLEST])
     return problems + list(dict.fromkeys([*page.evaluate(CUT, COLUMN), *page.evaluate(RAW)]))
 
@@ -116,29 +153,3 @@ def typeset(page: Page, document: Path) -> list[str]:
 def printed(page: Page, tagged: bool = False) -> bytes:
     """The file that Chromium makes; `tagged` for screen readers, with an outline."""
     return page.pdf(prefer_css_page_size=True, print_background=True, tagged=tagged, outline=tagged)
-
-
-def starts(data: bytes) -> dict[str, int]:
-    """The page on which each place begins that a link leads to."""
-    pages = {number: place for place, number in enumerate(PAGE.findall(data), 1)}
-    return {_name(name): pages[number] for name, number in PLACE.findall(data)}
-
-
-def _name(written: bytes) -> str:
-    """A name as it stood in the document; the file writes some letters in hexadecimal."""
-    return re.sub(rb"#([0-9A-Fa-f]{2})", lambda it: bytes.fromhex(it[1].decode()), written).decode()
-
-
-def undated(data: bytes) -> bytes:
-    """The file without the time at which it was made."""
-    return DATE.sub(rb"\g<1>19700101000000", data)
-
-
-def check_pdf(data: bytes, numbers: Mapping[str, int]) -> list[str]:
-    """What is wrong with a file whose contents give the page `numbers`."""
-    there = starts(data)
-    return [
-        *([f"{len(data):,} bytes; allowed: {HEAVIEST:,}"] if len(data) > HEAVIEST else []),
-        *(f"a link to {it}, which is nowhere" for it in sorted({_name(it) for it in LINK.findall(data)} - set(there))),
-        *(f"{it} is on page {there.get(it)}; the contents say {n}" for it, n in numbers.items() if there.get(it) != n),
-    ]
