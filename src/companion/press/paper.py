@@ -25,8 +25,8 @@ FRONT = "book/index.html"
 BEFORE, BEHIND = ("verdicts", "reproduce"), ("glossary", "notation", "references")
 #: What pages have for a screen, and what a card has beside the checks that decide.
 SCREEN = (
-    ".headerlink, .page-foot, .figure-links, .toctree-wrapper, .front-search, .board-filters, .as-pdf, .graph-list, "
-    ".erratum-copy, .erratum-link, .erratum-foot, .claim-graph, .claim-log details, source"
+    ".headerlink, .page-foot, .figure-links, .toctree-wrapper, .front-search, .board-filters, .as-pdf, "
+    ".erratum-copy, .erratum-link, .erratum-foot, section:has(> .cell .claim-graph), .claim-log details, source"
 )
 #: What the theme's rules want around an article.
 BOXES = ("bd-main", "bd-content", "bd-article-container")
@@ -118,7 +118,11 @@ def _head(html: Path, front: BeautifulSoup, leaves: list[Leaf], prefix: str) -> 
             scripts = [it for it in head.find_all("script") if "mathjax" in str(it).lower()]
             sheets += [_moved(it, leaf.path, prefix) for it in scripts]
             break
-    return f"<title>{escape(title)}</title>{''.join(map(str, sheets))}"
+    heads = "".join(
+        f'@page p-{it.name} {{ @top-left {{ content: "{it.title}"; }} }} [id="{it.name}"] {{ page: p-{it.name}; }}'
+        for it in leaves
+    )
+    return f"<title>{escape(title)}</title>{''.join(map(str, sheets))}<style>{heads}</style>"
 
 
 def _text(soup: Tag, selector: str) -> str:
