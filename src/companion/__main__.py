@@ -179,9 +179,10 @@ def fairness(
 @app.command()
 def pdf() -> None:
     """Print the built site as one PDF in Chromium, and check it; the site's front page then leads to it."""
+    from companion.press.layout import Layout
     from companion.press.pdf import put
 
-    for line in (problems := put(_root(), _say)):
+    for line in (problems := put(Layout(_root().resolve()), _say)):
         _say(line)
     if problems:
         raise typer.Exit(1)

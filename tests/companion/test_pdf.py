@@ -14,8 +14,11 @@ from small_book import REPOSITORY
 
 from companion.press import BuildError
 from companion.press import pdf as press
+from companion.press.collect import write_checksums
+from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
 from companion.press.pdf_file import faults, packed, starts
+from companion.press.render import current, tree
 from companion.press.site import CHROMIUM_FLAGS, find_chromium
 
 if TYPE_CHECKING:
@@ -35,7 +38,8 @@ NAV = """<nav class="bd-links"><p class="caption">Begin</p>
 STRIP = """<details class="strip"><summary>✗ Lemma 1</summary><div><p>Why.</p>
 <p><a href="15a-tried.html#lemma">The argument</a></p></div></details>"""
 ARTICLES = {
-    FRONT: '<h1>Book</h1><p><a href="../notebooks/01-first.html">One</a> <a href="contribute.html">help</a></p>',
+    FRONT: '<h1>Book</h1><p><a href="../notebooks/01-first.html">One</a> <a href="contribute.html">help</a></p>'
+    '<p>Take it.<span class="as-pdf"></span></p>',
     "book/verdicts.html": '<h1>Verdicts</h1><p id="a">See <a href="#a">here</a>.</p>',
     "book/contribute.html": "<h1>Contribute</h1>",
     "book/glossary.html": '<h1>Glossary</h1><dl><dt id="term-x">x</dt><dd>a word</dd></dl>',
@@ -90,6 +94,7 @@ def test_a_site_that_is_not_there_is_said(tmp_path: Path) -> None:
         contents(tmp_path)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_the_same_site_gives_the_same_bytes_with_all_pages_in_the_contents(
     site: Path, monkeypatch: pytest.MonkeyPatch
@@ -147,6 +152,37 @@ def content(stream: bytes) -> bytes:
     return zlib.decompressobj().decompress(stream.partition(b"stream\n")[2])
 
 
+@pytest.mark.slow
+@needs_chromium
+def test_the_front_page_leads_to_it_and_the_build_knows_it(site: Path) -> None:
+    layout = Layout(site.parent.parent, made=site.parent.name)
+    (layout.build / "figures").mkdir()
+    layout.records.write_text("{}")
+    layout.write(layout.build / "site.json", dumps({"key": "k", "tree": tree(layout.html)}))
+    write_checksums(layout, site=True)
+    said: list[str] = []
+    assert press.put(layout, said.append) == []
+    front = (layout.html / FRONT).read_text()
+    assert f'Take it.<span class="as-pdf"> The book is there <a href="../{press.NAME}">as a PDF</a>' in front
+    assert (layout.html / press.NAME).read_bytes() == (layout.build / press.NAME).read_bytes()
+    assert current(layout, "k")
+    assert f"  html/{press.NAME}\n" in (layout.build / "SHA256SUMS").read_text()
+    before = tree_of(layout)
+    assert press.put(layout, said.append) == []  # again, from a site that has it
+    assert tree_of(layout) == before
+    path = layout.html / "notebooks/01-first.html"
+    path.write_text(path.read_text().replace("</article>", "<p>$x$</p></article>"))
+    before = tree_of(layout)
+    assert press.put(layout, said.append) == ["01-first: raw TeX: $x$"]
+    assert tree_of(layout) == before
+    assert len(said) == 2
+
+
+def tree_of(layout: Layout) -> dict[Path, bytes]:
+    """All files of the site."""
+    return {path: path.read_bytes() for path in layout.html.rglob("*") if path.is_file()}
+
+
 @pytest.fixture(scope="module")
 def reader() -> Iterator[Page]:
     """A browser's page that is used again and again."""
@@ -169,6 +205,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @needs_chromium
 @pytest.mark.parametrize(("planted", "said"), FAULTS.values(), ids=FAULTS)
 def test_a_planted_fault_is_told(
@@ -184,6 +221,7 @@ def test_a_planted_fault_is_told(
     assert all("01-first" in it or "mathematics" in it for it in problems)
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_a_wide_table_is_set_smaller(site: Path, reader: Page) -> None:
     path = site / "notebooks/01-first.html"

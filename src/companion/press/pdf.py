@@ -90,9 +90,8 @@ NUMBER = """numbers => [...document.querySelectorAll(".paper-contents a")].map(i
 })"""
 
 
-def put(root: Path, say: Callable[[str], None]) -> list[str]:
+def put(layout: Layout, say: Callable[[str], None]) -> list[str]:
     """Make the PDF of the built site, in `_build` and in the site, whose front page then leads to it; what is wrong."""
-    layout = Layout(root.resolve())
     with layout.lock():
         data, pages, problems = make_pdf(layout.html, layout.fresh().with_suffix(".html"))
         layout.write(layout.build / NAME, data)
