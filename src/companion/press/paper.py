@@ -6,6 +6,7 @@ gives them their looks, and `companion.press.pdf` prints them.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -119,7 +120,8 @@ def _head(html: Path, front: BeautifulSoup, leaves: list[Leaf], prefix: str) -> 
             sheets += [_moved(it, leaf.path, prefix) for it in scripts]
             break
     heads = "".join(
-        f'@page p-{it.name} {{ @top-left {{ content: "{it.title}"; }} }} [id="{it.name}"] {{ page: p-{it.name}; }}'
+        f"@page p-{it.name} {{ @top-left {{ content: {json.dumps(it.title, ensure_ascii=False)}; }} }} "
+        f'[id="{it.name}"] {{ page: p-{it.name}; }}'
         for it in leaves
     )
     return f"<title>{escape(title)}</title>{''.join(map(str, sheets))}<style>{heads}</style>"
