@@ -46,7 +46,7 @@ ARTICLES = {
     "notebooks/15-which.html": f"<h1>Which?</h1>{STRIP}<h2>More</h2>",
     "notebooks/15a-tried.html": '<h1>Tried</h1><p id="lemma">Lemma. <a href="https://example.org/">away</a></p>',
     "notebooks/01-first.html": '<h1>First</h1><img alt="a line" src="../line.svg" loading="lazy">'
-    '<section class="explorer" id="e"></section><script>mount("e")</script>'
+    '<section class="explorer" id="e"></section><script>mount("e", {"e": 1})</script>'
     '<p>A <a href="../book/glossary.html#term-x">word</a><a class="headerlink" href="#x">#</a></p>',
     "notebooks/90-scoreboard.html": "<h1>Scoreboard</h1><table><tr><td>1</td></tr></table>",
 }
@@ -82,7 +82,7 @@ def test_links_stay_inside_and_headings_are_a_step_lower(site: Path) -> None:
     wanted = (
         'href="#01-first"', "<a>help</a>", 'id="verdicts--a"', 'href="#verdicts--a"', 'id="glossary--term-x"',
         'href="#glossary--term-x"', '<div class="strip"><a href="#15a-tried--lemma">✗ Lemma 1</a></div>',
-        'mount("01-first--e")', 'id="01-first--e"', 'src="html/line.svg"', "<h2>First</h2>", "<h3>More</h3>",
+        'mount("01-first--e", {"e": 1})', 'id="01-first--e"', 'src="html/line.svg"', "<h2>First</h2>", "<h3>More</h3>",
         'href="https://example.org/"',
     )  # fmt: skip
     assert [it for it in wanted if it not in text] == []

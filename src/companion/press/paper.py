@@ -160,7 +160,7 @@ def _article(html: Path, leaf: Leaf, names: Mapping[str, str], prefix: str) -> T
     moving = [str(it["id"]) for it in article.select(":is(.explorer, .slider)[id]")]
     for it in article.find_all("script"):
         for name in moving:
-            it.string = (it.string or "").replace(f'"{name}"', f'"{leaf.name}--{name}"')
+            it.string = (it.string or "").replace(f'"{name}"', f'"{leaf.name}--{name}"', 1)
     for it in article.find_all(True):
         for key in ("id", "for", "aria-labelledby", "aria-describedby"):
             if key in it.attrs:
