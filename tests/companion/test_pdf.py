@@ -211,7 +211,7 @@ FAULTS = {
 def test_a_planted_fault_is_told(
     site: Path, reader: Page, planted: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(press, "PATIENCE", 100)
+    monkeypatch.setattr(press, "SLOWEST", 100)
     path = site / "notebooks/01-first.html"
     path.write_text(path.read_text().replace("</article>", f"{planted}</article>"))
     document = site.parent / "paper.html"

@@ -19,7 +19,7 @@ from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
 from companion.press.pdf_file import PAGE, faults, packed, starts, undated
 from companion.press.render import tree
-from companion.press.site import CHROMIUM_FLAGS, NO_CHROMIUM, PATIENCE, TYPESET, find_chromium
+from companion.press.site import CHROMIUM_FLAGS, NO_CHROMIUM, TYPESET, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -29,6 +29,7 @@ NAME = "private-ranking.pdf"
 COLUMN = 642
 #: Formulas and tables that are too wide are set smaller, to this share of their size.
 SMALLEST = 0.55
+#: For whatever takes long, on a busy machine.
 SLOWEST = 600_000  # ms
 #: Where the front page says that there is a PDF.
 SPOT = re.compile(r'(<span class="as-pdf">)[^<]*(?:<a[^<]*</a>[^<]*)?</span>')
@@ -36,8 +37,8 @@ SPOT = re.compile(r'(<span class="as-pdf">)[^<]*(?:<a[^<]*</a>[^<]*)?</span>')
 # A formula is one thing, which a screen reader names by its TeX.
 NAME_FORMULAS = """() => {
     for (const it of window.MathJax?.startup?.document?.math ?? []) {
-        it.typesetRoot.setAttribute("role", "img");
-        it.typesetRoot.setAttribute("aria-label", it.math.trim());
+        it.typesetRoot?.setAttribute("role", "img");
+        it.typesetRoot?.setAttribute("aria-label", it.math.trim());
     }
 }"""
 
@@ -143,7 +144,7 @@ def typeset(page: Page, document: Path) -> list[str]:
     """Open the document as paper shows it, all formulas set, wide things made narrower; what is wrong then."""
     page.emulate_media(media="print", color_scheme="light")
     page.goto(document.resolve().as_uri())
-    problems = [f"mathematics {it}" for it in page.evaluate(TYPESET, PATIENCE)]
+    problems = [f"mathematics {it}" for it in page.evaluate(TYPESET, SLOWEST)]
     page.evaluate(NAME_FORMULAS)
     problems += page.evaluate(SHRINK, [COLUMN, SMALLEST])
     return problems + list(dict.fromkeys([*page.evaluate(CUT, COLUMN), *page.evaluate(RAW)]))
