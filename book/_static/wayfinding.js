@@ -1,4 +1,4 @@
-/* What a link leads to, on hovering or focus; and the way from an old address to where its target stands now. */
+/* What a link leads to, on hovering or focus; the way from an old address to where its target stands now; light on paper. */
 (() => {
   const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
   const static_ = new URL("_static/", root);
@@ -24,6 +24,11 @@
   };
   addEventListener("DOMContentLoaded", lost);
   addEventListener("hashchange", lost);
+
+  const looks = document.documentElement.dataset;
+  let theme;
+  addEventListener("beforeprint", () => ((theme = looks.theme), (looks.theme = "light")));
+  addEventListener("afterprint", () => (looks.theme = theme));
 
   const tip = document.createElement("div");
   tip.className = "preview";

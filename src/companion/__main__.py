@@ -1,4 +1,4 @@
-"""Command line of the book: `companion book`, `run`, `verify`, `history`, `status`, `check-site`."""
+"""Command line of the book: `companion book`, `run`, `verify`, `history`, `status`, `pdf`, `check-site`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from companion.instruments.seed import ROOT
 
 def _missing(error: ModuleNotFoundError) -> str:
     name = (error.name or "a package").partition(".")[0]
-    extra = "test" if name == "playwright" else "book"
+    extra = "test" if name in ("bs4", "playwright") else "book"
     return f"companion: {name} is not installed; in the clone: pip install -e '.[{extra}]'"
 
 
@@ -211,6 +211,18 @@ def plans(
     from companion.chapters.which_method import plans as table
 
     _say(f"{table.update(_root(), _say, jobs or -1)} plans were made")
+
+
+@app.command()
+def pdf() -> None:
+    """Print the built site as one PDF in Chromium, and check it; the site's front page then leads to it."""
+    from companion.press.layout import Layout
+    from companion.press.pdf import put
+
+    for line in (problems := put(Layout(_root().resolve()), _say)):
+        _say(line)
+    if problems:
+        raise typer.Exit(1)
 
 
 @app.command()

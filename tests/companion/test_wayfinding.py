@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -134,6 +135,19 @@ def test_a_term_of_the_glossary_is_a_link_that_says_what_it_means(site: Path, pa
     assert "The price" in page.inner_text("#preview")
     page.keyboard.press("Escape")
     assert page.locator("#preview").is_hidden()
+
+
+@pytest.mark.slow
+def test_paper_is_white_whatever_the_screen_is(site: Path, page: Page) -> None:
+    page.goto((site / "notebooks/01-first.html").as_uri())
+    printing = """() => {
+        const looks = document.documentElement.dataset;
+        looks.theme = "dark";
+        return ["beforeprint", "afterprint"].map(it => (dispatchEvent(new Event(it)), looks.theme));
+    }"""
+    assert page.evaluate(printing) == ["light", "dark"]
+    text = (site / "notebooks/01-first.html").read_text(encoding="utf-8")
+    assert re.search(r'<link[^>]*media="print"[^>]*href="../_static/print.css', text)
 
 
 @pytest.mark.slow
