@@ -10,16 +10,18 @@ explorers.define("promise", (() => {
   const SHOWN = 6; /* orders at most, the one that tells most among them */
   const ITEMS = "ABCDEF";
 
-  const rise = (code) => (code > 1 ? (code & 1) + rise(code >> 1) : 0);
+  /* How many items of a run rise. The code of a run is a one, then a bit for each item, 1 for rising. */
+  const RISE = new Uint8Array(128);
+  for (let code = 2; code < 128; code++) RISE[code] = RISE[code >> 1] + (code & 1);
 
   /* runs[code]: the integral over 0 < u1 < ... < ur < width of a factor for each u, exp(-u) where the item falls and
-     exp(u - width) where it rises. The code of a run is a one, then a bit for each item, 1 for rising. */
+     exp(u - width) where it rises. */
   const stretch = (width, items) => {
     const halvings = Math.max(0, Math.ceil(Math.log2(4 * width)));
     let h = width / 2 ** halvings;
     let runs = new Float64Array(2 ** (items + 1));
     const extend = (code, series) => {
-      runs[code] = series.reduceRight((sum, it) => sum * h + it) * Math.exp(-h * rise(code));
+      runs[code] = series.reduceRight((sum, it) => sum * h + it) * Math.exp(-h * RISE[code]);
       if (2 * code >= runs.length) return;
       for (const up of [0, 1]) {
         const next = new Float64Array(TERMS); /* the integral of series times exp(u) or exp(-u) */
@@ -32,10 +34,12 @@ explorers.define("promise", (() => {
     extend(1, new Float64Array(TERMS).fill(1, 0, 1));
     for (let i = 0; i < halvings; i++, h *= 2) {
       const twice = new Float64Array(runs.length);
+      const fall = Array.from({ length: items + 1 }, (_, k) => Math.exp(-h * k));
       for (let code = 1; code < runs.length; code++) {
         for (let later = 0; code >> later; later++) { /* so many items lie in the second half */
-          const [first, second] = [code >> later, (code % 2 ** later) + 2 ** later];
-          twice[code] += runs[first] * runs[second] * Math.exp(-h * (rise(first) + later - rise(second)));
+          const first = code >> later;
+          const second = code - (first << later) + (1 << later);
+          twice[code] += runs[first] * runs[second] * fall[RISE[first] + later - RISE[second]];
         }
       }
       runs = twice;
@@ -43,19 +47,25 @@ explorers.define("promise", (() => {
     return runs;
   };
 
-  /* All orders, each with its probability; scores are in units of the scale. */
+  /* All orders of items, worst first, one after the other as in a dictionary; and what a reader calls them. */
+  const chains = (left) =>
+    left.length ? left.flatMap((it) => chains(left.filter((other) => other !== it)).map((rest) => [it, ...rest])) : [[]];
+  const called = [];
+  const names = (items) =>
+    (called[items] ??= chains([...Array(items).keys()]).map((chain) => chain.reverse().map((it) => ITEMS[it]).join(" > ")));
+
+  /* The probabilities of all orders; scores are in units of the scale. */
   const law = (scores) => {
     const knots = [...new Set(scores)].sort((a, b) => a - b);
     const [low, high, n] = [knots[0], knots.at(-1), scores.length];
-    const tables = {};
-    const stretches = knots.slice(1).map((knot, s) => {
+        const stretches = knots.slice(1).map((knot, s) => {
       const rises = scores.map((c) => c >= knot);
       const weight = scores.map((c, i) => Math.exp(rises[i] ? knot - c : c - knots[s]) / 2);
-      return { rises, weight, runs: (tables[knot - knots[s]] ??= stretch(knot - knots[s], n)) };
+      return { rises, weight, runs: stretch(knot - knots[s], n) };
     });
     const chain = []; /* the worst first */
     const under = [knots.map(() => 1)]; /* under[k][s]: the first k of the chain are in order and below knot s */
-    const orders = [];
+    const chances = [];
     const extend = (left, lowest) => {
       const k = chain.length;
       for (const item of left) {
@@ -63,9 +73,9 @@ explorers.define("promise", (() => {
         const all = (lowest * Math.exp(low - scores[item])) / 2;
         const mine = (under[k + 1] = [all / FACTORIAL[k + 1]]);
         stretches.forEach(({ rises, weight, runs }, s) => {
-          let [sum, code, product] = [mine[s], 1, 1];
-          for (let j = k; j >= 0; j--) { /* items j, ..., k of the chain lie on this stretch */
-            code += 2 ** (k - j) * (rises[chain[j]] ? 2 : 1);
+          let sum = mine[s];
+          for (let j = k, code = 1, product = 1; j >= 0; j--) { /* items j, ..., k of the chain lie on this stretch */
+            code += (rises[chain[j]] ? 2 : 1) << (k - j);
             product *= weight[chain[j]];
             sum += under[j][s] * product * runs[code];
           }
@@ -80,10 +90,10 @@ explorers.define("promise", (() => {
         product *= Math.exp(scores[chain[j]] - high) / 2;
         chance += (under[j].at(-1) * product) / FACTORIAL[n - j];
       }
-      orders.push({ order: [...chain].reverse().map((it) => ITEMS[it]).join(" > "), chance });
+      chances.push(chance);
     };
     extend([...scores.keys()], 1);
-    return orders;
+    return chances;
   };
 
   /* Wins of the items from the answers of all but Anna: each compares two items, the first of which is better for
@@ -103,7 +113,7 @@ explorers.define("promise", (() => {
   const shown = (orders, worst) => {
     const kinds = new Map();
     for (const it of orders) {
-      const kind = `${it.before.toPrecision(9)} ${it.after.toPrecision(9)}`;
+      const kind = [it.before, it.after].map((p) => Math.round(1e9 * Math.log(p))).join();
       if (!kinds.has(kind)) kinds.set(kind, { ...it, alike: 0 });
       kinds.get(kind).alike++;
     }
@@ -119,8 +129,7 @@ explorers.define("promise", (() => {
     const [from, to] = { ab: [0, 1], ba: [1, 0], al: [0, items - 1], la: [items - 1, 0] }[anna];
     const wins = [from, to].map((mine) => others(state).map((it, i) => it + (i === mine)));
     const [before, after] = wins.map((each) => law(each.map((it) => (it * epsilon) / scales[noise])));
-    const orders = before.map(({ order, chance }, i) => ({ order, before: chance, after: after[i].chance }));
-    for (const it of orders) it.ratio = Math.log(it.after / it.before);
+    const orders = names(items).map((order, i) => ({ order, before: before[i], after: after[i], ratio: Math.log(after[i] / before[i]) }));
     const worst = orders.reduce((best, it) => (Math.abs(it.ratio) > Math.abs(best.ratio) + 1e-9 ? it : best));
     const loss = Math.abs(worst.ratio);
     return { wins, orders, rows: shown(orders, worst), worst, loss, broken: over(loss, epsilon) };
