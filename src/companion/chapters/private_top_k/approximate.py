@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, label_outer, name_lines, panels, styled
 from companion.instruments.topk import (
     DELTA,
     EPSILON,
@@ -276,9 +276,10 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
         for mechanism, name in names.items():
             rows = frame[(frame.panel == panel) & (frame.mechanism == mechanism)]
             axes.plot(rows.k, rows.sd, label=name, **_LOOK[mechanism])
-        axes.set(title=title, xscale="log", yscale="log", xlabel="items selected")
-        axes.set_ylabel("deviation of the noise / $s$")
+        axes.set(title=title, xscale="log", yscale="log")
         axes.tick_params(labelbottom=True, labelleft=True)
+    label_outer(made, "", "deviation of the noise / $s$")
     for axes in made:
+        axes.set_xlabel("items selected")
         name_lines(axes, width=12)
     return figure
