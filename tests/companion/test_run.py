@@ -15,7 +15,6 @@ from checks import each
 from small_book import REPOSITORY, refused, replace, snapshot
 
 from companion.press import BuildError, UsageError
-from companion.press.collect import Collected
 from companion.press.layout import Layout
 from companion.press.parameters import Parameter, declared, fitted, given
 from companion.press.profiles import PROFILES, Chapter, load
@@ -298,11 +297,6 @@ def test_a_run(sources: Path) -> None:
     lines = run(sources, "1", repetitions=7)
     assert lines[:2] == ["01-first: cached", "site: cached"]
     assert run(sources, "1", repetitions=8)[0] == "01-first: runs because parameters of standard changed"
-
-
-def test_a_drawing_for_a_phone_has_its_place_on_the_site() -> None:
-    drawn = Collected("smoke", [], {"a.svg": b"wide", "a-narrow.svg": b"narrow", "a.csv": b"x"})
-    assert drawn.narrow == {"book/_static/narrow/a.svg": b"narrow"}
 
 
 @pytest.mark.slow

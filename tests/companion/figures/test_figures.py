@@ -163,7 +163,7 @@ def test_both_drawings_and_the_data_are_kept():
     shown = show("lines", ends([0.1, 0.9]), draw_lines)
     kept = collect("smoke", {"01-page": page_with(shown)})
     assert sorted(kept.figures) == ["lines-narrow.svg", "lines.csv", "lines.svg"]
-    assert kept.narrow == {"lines.svg": shown.narrow.encode()}
+    assert kept.narrow == {"book/_static/narrow/lines.svg": shown.narrow.encode()}
 
 
 @pytest.mark.parametrize(
