@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from companion.press import BuildError
+from companion.press.browser import CHROMIUM_FLAGS, NO_CHROMIUM, TYPESET, find_chromium
 from companion.press.collect import write_checksums
 from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
 from companion.press.pdf_file import PAGE, faults, packed, starts, undated
 from companion.press.render import tree
-from companion.press.site import CHROMIUM_FLAGS, NO_CHROMIUM, TYPESET, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
