@@ -14,12 +14,12 @@ from small_book import REPOSITORY
 
 from companion.press import BuildError
 from companion.press import pdf as press
+from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 from companion.press.collect import write_checksums
 from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
 from companion.press.pdf_file import faults, packed, starts
 from companion.press.render import current, tree
-from companion.press.site import CHROMIUM_FLAGS, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -26,7 +26,8 @@ FRONT = "book/index.html"
 BEFORE, BEHIND = ("verdicts", "reproduce"), ("glossary", "notation", "references")
 #: What pages have for a screen, and what a card has beside the checks that decide.
 SCREEN = (
-    ".headerlink, .page-foot, .figure-links, .toctree-wrapper, .front-search, .board-filters, .as-pdf, "
+    ".headerlink, .page-foot, .cell:not(:has(figure, table)):has(.figure-links), .figure-links, .toctree-wrapper, "
+    ".front-search, .board-filters, .as-pdf, "
     ".erratum-copy, .erratum-link, .erratum-foot, section:has(> .cell .claim-graph), .claim-log details, source"
 )
 #: What the theme's rules want around an article.
