@@ -19,7 +19,7 @@ from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, key, on_phone, panels, styled
 from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "of_surveys", "prints", "readable"]
+__all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "of_surveys", "prints", "readable", "set_apart"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
@@ -42,11 +42,11 @@ def _worst_kind(frame: pd.DataFrame) -> pd.DataFrame:
     those on a secret graph need.
     """
     cell = ["question", *_SIZE, "epsilon", "trust", "method", "delta"]
-    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & ~_set_apart(frame)]
+    frame = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & ~set_apart(frame)]
     return frame.loc[frame.groupby(cell)["mean"].idxmax()].assign(data="worst")
 
 
-def _set_apart(frame: pd.DataFrame) -> pd.Series:
+def set_apart(frame: pd.DataFrame) -> pd.Series:
     real = frame["data"].isin(SURVEYS)
     return real | (frame["data"] == "cut short") | ((frame["question"] == "strengths") & (frame["data"] == "unequal"))
 

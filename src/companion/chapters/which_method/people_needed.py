@@ -13,7 +13,7 @@ import dprank
 from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from dprank._search import least
 
-__all__ = ["ASKED", "draw_people", "needed", "people_frame", "rounded"]
+__all__ = ["ASKED", "MOST", "WITHIN", "draw_people", "needed", "people_frame", "rounded"]
 
 #: What is asked, in words: the question, what it is asked with, and who is trusted.
 ASKED: dict[str, dict[str, Any]] = {
@@ -28,27 +28,31 @@ ASKED: dict[str, dict[str, Any]] = {
     "agreement, nobody trusted": {"question": "agreement", "trust": "nobody"},
 }
 #: Where a search gives up, and how close it comes.
-_MOST, _WITHIN = 1e8, 0.1
+MOST, WITHIN = 1e8, 0.1
 
 
-def needed(error: float, *, question: str, **asked: Any) -> float:
+def needed(error: float, *, question: str, beyond: float = 0.0, **asked: Any) -> float:
     """The least number of people with whom the best choice errs so little; to a tenth, infinity beyond 10^8.
 
     Parameters
     ----------
     error : float
         Expected share of pairs in the wrong order, of a top k that is wrong, or chance to miss an agreement.
+    beyond : float
+        So many are known to be too few: no plan is asked for.
     question, **asked
         As of `dprank.plan`.
     """
 
     def enough(persons: float) -> bool:
-        if persons > _MOST:
+        if persons > MOST:
             return True
+        if persons <= beyond:
+            return False
         return dprank.plan(question, persons=max(2, math.ceil(persons)), **asked).best.error <= error  # type: ignore[arg-type]
 
-    found = least(enough, 100.0, _WITHIN)
-    return math.inf if found > _MOST else max(2, math.ceil(found))
+    found = least(enough, 100.0, WITHIN)
+    return math.inf if found > MOST else max(2, math.ceil(found))
 
 
 def people_frame(items: int, epsilons: Sequence[float], error: float = 0.01) -> pd.DataFrame:
@@ -70,7 +74,7 @@ def rounded(people: float) -> str:
     >>> rounded(51_200), rounded(math.inf)
     ('51,000', 'more than a hundred million')
     """
-    return f"{float(f'{people:.2g}'):,.0f}" if people <= _MOST else "more than a hundred million"
+    return f"{float(f'{people:.2g}'):,.0f}" if people <= MOST else "more than a hundred million"
 
 
 @styled
