@@ -10,14 +10,15 @@ from IPython.display import HTML
 
 from companion.chapters.which_method import plans
 from companion.chapters.which_method.arena import EPSILONS, FIRST_LOSS, setting_of
-from companion.chapters.which_method.contenders import DELTA, publishable
+from companion.chapters.which_method.contenders import publishable
 from companion.chapters.which_method.guide import answers, set_apart
+from companion.chapters.which_method.people_needed import rounded
 from companion.chapters.which_method.populations import GAP
 from companion.chapters.which_method.table import heat_of
-from companion.instruments.explorers import Buttons, Choice, Slider, explorer
+from companion.instruments.explorers import Choice, Slider, explorer
 from dprank.plan.tags import TAGS
 
-__all__ = ["finder", "packed"]
+__all__ = ["MEANS", "SUPPOSED", "finder", "packed"]
 
 _SIZE = ["items", "people", "answers", "k"]
 _TRUSTS = ("curator", "nobody")
@@ -71,7 +72,6 @@ _CONTROLS = (
         ("50", "400", "1,000", "10,000", "100,000", "1,000,000"),
     ),
     Slider("epsilon", "ε", EPSILONS, _START["epsilon"]),
-    Buttons({"copy": "Copy the call"}),
 )
 
 
@@ -98,8 +98,7 @@ def packed(arena: pd.DataFrame, planned: pd.DataFrame) -> dict[str, Any]:
         "epsilons": EPSILONS,
         "sizes": {question: [[*size, _gap(question, size)] for size in each] for question, each in sizes.items()},
         "table": {
-            f"{row.question} {row.trust} {'yes' if row.delta else 'no'}": row.use
-            for row in answers(arena).itertuples()
+            f"{row.question} {row.trust} {'yes' if row.delta else 'no'}": row.use for row in answers(arena).itertuples()
         },
         "measured": {question: _measured(judged, question, each, methods) for question, each in sizes.items()},
         "plans": _plans(planned, sizes, methods),
@@ -156,3 +155,30 @@ def _ridges(judged: pd.DataFrame, sizes: list[tuple[int, ...]]) -> list[list[flo
     ridge = fitted.assign(ridge=fitted["made"].str.extract(r"ridge=([\d.]+)")[0].astype(float))
     by = ridge.set_index([*_SIZE, "epsilon"])["ridge"]
     return [[by[(*size, epsilon)] for epsilon in EPSILONS] for size in sizes]
+
+
+def finder(arena: pd.DataFrame, planned: pd.DataFrame) -> HTML:
+    """The explorer; without JavaScript what it says at its start."""
+    everything = planned
+    start = ("consensus", _START["items"], _START["people"], "curator", _START["epsilon"])
+    where = dict(zip(("question", "items", "people", "trust", "epsilon"), start, strict=True))
+    lost = arena[(arena["loss"] == "pairs") & (arena["delta"] == 0) & arena["method"].map(publishable).astype(bool)]
+    for name, value in where.items():
+        lost, planned = lost[lost[name] == value], planned[planned[name] == value]
+    plan = planned[(planned["told"] == "") & (planned["delta"] == 0)].iloc[0]
+    crowd = lost[lost["data"] == SUPPOSED["consensus"]].sort_values("mean").set_index("method")
+    said = lambda name: f"{name}, {_percent(crowd.loc[name])} {MEANS['consensus']}"  # noqa: E731
+    return explorer(
+        "finder",
+        "guide",
+        _CONTROLS,
+        packed(arena, everything),
+        title="Which method, which ε, what does it cost?",
+        said=f"{where['items']} items, {where['people']} people, ε = {where['epsilon']:g}: {said(plan['use'])}. Second: "
+        f"{said(plan['second'])}. For 1 %: {rounded(plan['needed'])} people.",
+        table=(100 * crowd[["mean", "se"]]).round(1).rename_axis("method").reset_index().to_html(index=False, border=0),
+    )
+
+
+def _percent(row: pd.Series) -> str:
+    return f"{100 * row['mean']:.1f} ± {100 * row['se']:.1f}"

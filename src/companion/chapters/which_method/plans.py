@@ -1,4 +1,4 @@
-"""What a plan says of every size of the arena: committed, since a thousand plans take half an hour, and asked again."""
+"""What a plan says of every size of the arena: committed, since so many plans take half an hour, and asked again."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def load(root: Path | None = None) -> pd.DataFrame:
     """A row a size, trust, delta and epsilon, and what is ``told``: what a plan says of it.
 
     ``use`` and ``error`` of its best choice, ``spends``: whether that spends the delta; the same of the ``second``, ""
-    if there is none; ``needed``: people with whom the best choice errs in one case of a hundred, infinity beyond 10^8.
+    if there is none; ``needed``: people with whom the best choice errs in one case of a hundred, infinity beyond 10^8;
+    it is asked for without a delta alone.
     """
     return pd.read_parquet(path(root))
 
@@ -104,10 +105,11 @@ def _needed(row: Mapping[str, Any], beyond: float) -> float:
 
 def _group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows that differ in epsilon and people alone, the largest epsilon first: with less no fewer people are enough."""
-    found, people = [], 0.0
-    for epsilon, group in groupby(rows, key=lambda row: row["epsilon"]):
+    found: list[dict[str, Any]] = []
+    for _, group in groupby(rows, key=lambda row: row["epsilon"]):
         alike = list(group)
-        people = _needed(alike[0], beyond=min(people, MOST) / (1 + WITHIN) - 1)
+        before = min(found[-1]["needed"], MOST) if found else 0.0
+        people = math.nan if alike[0]["delta"] else _needed(alike[0], beyond=before / (1 + WITHIN) - 1)
         found += [row | _said(row) | {"needed": people} for row in alike]
     return found
 
