@@ -177,6 +177,16 @@ def fairness(
 
 
 @app.command()
+def plans(
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Plans made at once; one a processor.")] = None,
+) -> None:
+    """Ask for what data/plans.parquet lacks: what a plan says of every size of the arena."""
+    from companion.chapters.which_method import plans as table
+
+    _say(f"{table.update(_root(), _say, jobs or -1)} plans were made")
+
+
+@app.command()
 def check_site(
     html: Annotated[Path | None, typer.Argument(help="The site; _build/html by default.")] = None,
     screenshots: Annotated[Path | None, typer.Option(help="Folder for screenshots.")] = None,

@@ -41,7 +41,8 @@
   const planned = (question, at, epsilon, state, data) => {
     const told = state.have === "secret" ? "secret" : state.camps === "yes" && campsMatter(question) ? "camps" : "";
     const key = (delta) => [question, told, state.trust, delta].filter(Boolean).join(" ");
-    const [use, spends, error, needed, second, secondSpends, secondError] = (data.plans[key(state.delta)] ?? data.plans[key("no")])[at][epsilon];
+    const without = data.plans[key("no")][at][epsilon], needed = without[3];
+    const [use, spends, error, , second, secondSpends, secondError] = data.plans[key(state.delta)]?.[at][epsilon] ?? without;
     const choice = (method, delta, loss) => ({ use: data.methods[method], spends: delta === 1, error: loss / 1e6 });
     return { best: choice(use, spends, error), second: second === undefined ? null : choice(second, secondSpends, secondError), needed: needed || Infinity };
   };
@@ -118,7 +119,7 @@
   };
   const lost = (it, question, data) => (it.mean === undefined ? `not measured; ${loss(it.error, question)} ${data.means[question]} by the plan` : `${measuredAs(it, question)} ${data.means[question]}`);
   const people = ({ needed, question }) =>
-    needed === null ? "" : ` For 1 %${question === "agreement" ? " at a lead of 0.1" : ""}: ${needed === Infinity ? "more than a hundred million" : count(Number(needed.toPrecision(2)))} people.`;
+    needed === null ? "" : ` Without a δ${question === "agreement" ? ", at a lead of 0.1," : ""} one in a hundred takes ${needed === Infinity ? "more than a hundred million" : count(Number(needed.toPrecision(2)))} people.`;
   const say = (result, state, data) =>
     result.why || `${asked(result, state)}: ${result.best.use}, ${lost(result.best, result.question, data)}.${result.second ? ` Second: ${result.second.use}, ${lost(result.second, result.question, data)}.` : " Nothing else answers this."}${people(result)}`;
 
@@ -166,16 +167,15 @@
     return made;
   };
 
-  const notes = (result, data) => {
-    const { best, second, question } = result, told = [];
+  const notes = (result) => {
+    const { best, question } = result, told = [];
     if (result.needs) told.push(`Only if ${result.needs}.`);
     if (best.worst && best.worst.mean > best.mean) told.push(`On the people that are worst for it ${measuredAs(best.worst, question)}.`);
     if (best.error !== null && best.mean !== undefined) told.push(`The plan expects ${loss(best.error, question)}.`);
-    told.push(second ? `Second: ${second.use}, ${lost(second, question, data)}.` : "Nothing else answers this.");
     if (result.better.length) told.push(`In the arena ${least(result.better).use} lost less, ${measuredAs(least(result.better), question)}: people were not as the plan supposes.`);
     else if (best.mean !== undefined) told.push("In the arena nothing lost less, by two standard errors.");
     if (result.table !== classOf(best.use)) told.push(`Over all sizes the table above names ${result.table}.`);
-    return told.join(" ") + people(result);
+    return told.join(" ");
   };
   const copy = async (code) => {
     try {
@@ -206,7 +206,7 @@
       return;
     }
     use.replaceChildren(el("strong", {}, result.best.use), `: ${result.how}. Loses ${lost(result.best, result.question, data)}.`);
-    told.textContent = notes(result, data);
+    told.textContent = notes(result);
     const unit = data.means[result.question];
     pictures.replaceChildren(picture(`All methods at ε = ${state.epsilon}: ${unit}. Filled: as supposed. Hollow: on the worst people.`, dots(result, el), el), picture(`The one to take, against ε: ${unit}.`, curve(result, state, data, el), el));
   };

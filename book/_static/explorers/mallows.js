@@ -52,20 +52,20 @@
     return { matrix: matrixOf(phi, items), expected, most: (items * (items - 1)) / 2, ...sampleOf(phi, items, sample) };
   };
 
-  /* A pixel a cell, as dark as the root of its probability: rare places can be seen, too. */
+  /* A pixel a cell, the darker the likelier: in full colour from four times the chance in a shuffled deck on. */
   const paint = (canvas, items, chance) => {
     canvas.width = canvas.height = items;
     const image = new ImageData(items, items);
     for (let cell = 0; cell < items * items; cell++) {
       const p = chance(Math.floor(cell / items), cell % items);
-      image.data.set([43, 134, 200, Math.round(255 * Math.sqrt(p))], 4 * cell);
+      image.data.set([43, 134, 200, Math.round(255 * Math.min(1, (p * items) / 4))], 4 * cell);
     }
     canvas.getContext("2d").putImageData(image, 0, 0);
   };
   const draw = (view, { matrix, places }, { items }, { el }) => {
     if (!view.firstChild) {
       const panel = (title) => el("figure", {}, el("figcaption", {}, title), el("canvas", { "aria-hidden": "true" }));
-      view.replaceChildren(el("div", { class: "mallows" }, panel("How likely each item (row) is at each place (column)"), panel("One ranking: a mark in every row and column")));
+      view.replaceChildren(el("div", { class: "mallows" }, panel("How likely each item (row) is at each place (column): full colour is four times as likely as in a shuffled deck, or more"), panel("One ranking: a mark in every row and column")));
     }
     const [mean, one] = view.querySelectorAll("canvas");
     paint(mean, items, (item, place) => matrix[item][place]);

@@ -20,6 +20,7 @@ PACKAGES = ("companion", "dprank")
 READS = {
     "companion.chapters.which_method.losses": "data/fairness.parquet",
     "companion.chapters.which_method.peers": "data/peers.csv",
+    "companion.chapters.which_method.plans": "data/plans.parquet",
     "companion.chapters.which_method.table": "data/arena.parquet",
     "companion.instruments.surveys": "data/surveys/**/*",
     "companion.ledger.card": "src/companion/ledger/templates/*",

@@ -11,7 +11,7 @@ from IPython.display import HTML
 from companion.chapters.which_method import plans
 from companion.chapters.which_method.arena import EPSILONS, FIRST_LOSS, setting_of
 from companion.chapters.which_method.contenders import publishable
-from companion.chapters.which_method.guide import answers, set_apart
+from companion.chapters.which_method.guide import set_apart
 from companion.chapters.which_method.people_needed import rounded
 from companion.chapters.which_method.populations import GAP
 from companion.chapters.which_method.table import heat_of
@@ -39,30 +39,30 @@ _START = {"items": 20, "people": 400, "epsilon": 1.0}
 _CONTROLS = (
     Choice(
         "have",
-        "What you have",
+        "You have",
         {
             "ballots": "ballots that rank all items",
             "pairs": "answers about two items; it is public who was asked what",
-            "secret": "answers about two items; who was asked what is secret",
+            "secret": "answers about two items; it is secret who was asked what",
             "counts": "how many people have each item",
         },
     ),
     Choice(
         "want",
-        "What you want",
+        "You want",
         {
-            "ranking": "all items in order",
-            "strengths": "how strong each item is",
+            "ranking": "an order",
+            "strengths": "strengths",
             "winner": "one winner",
-            "topk": "the most frequent, a short list",
-            "longer": "the most frequent, a longer list",
-            "agreement": "whether people agree at all",
+            "topk": "a short list",
+            "longer": "a longer list",
+            "agreement": "agreement?",
         },
     ),
-    Choice("protect", "Whom you protect", {"person": "one person, all that they said", "answer": "one answer"}),
-    Choice("trust", "Who may see the answers", {"curator": "somebody is trusted", "nobody": "nobody"}),
-    Choice("delta", "May a δ be spent?", {"no": "no", "yes": "yes, one in a million"}),
-    Choice("camps", "Are camps to be feared?", {"no": "nobody said so", "yes": "yes, 60 % against 40 %"}),
+    Choice("protect", "You protect", {"person": "one person", "answer": "one answer"}),
+    Choice("trust", "Is trusted", {"curator": "somebody", "nobody": "nobody"}),
+    Choice("delta", "May spend a δ", {"no": "no", "yes": "of 10⁻⁶"}),
+    Choice("camps", "Told of camps", {"no": "no", "yes": "60 % : 40 %"}),
     Slider("items", "items", (5, 20, 100, 1000), _START["items"]),
     Slider(
         "people",
@@ -75,7 +75,7 @@ _CONTROLS = (
 )
 
 
-def packed(arena: pd.DataFrame, planned: pd.DataFrame) -> dict[str, Any]:
+def packed(arena: pd.DataFrame, planned: pd.DataFrame, answers: pd.DataFrame) -> dict[str, Any]:
     """What the explorer carries: sizes, plans of them, and what all that can be published lost in the arena.
 
     ``measured[question][size][trust][epsilon]`` has six whole numbers a method: its place in ``methods``, whether it
@@ -98,7 +98,7 @@ def packed(arena: pd.DataFrame, planned: pd.DataFrame) -> dict[str, Any]:
         "epsilons": EPSILONS,
         "sizes": {question: [[*size, _gap(question, size)] for size in each] for question, each in sizes.items()},
         "table": {
-            f"{row.question} {row.trust} {'yes' if row.delta else 'no'}": row.use for row in answers(arena).itertuples()
+            f"{row.question} {row.trust} {'yes' if row.delta else 'no'}": row.use for row in answers.itertuples()
         },
         "measured": {question: _measured(judged, question, each, methods) for question, each in sizes.items()},
         "plans": _plans(planned, sizes, methods),
@@ -116,17 +116,18 @@ def _gap(question: str, size: tuple[int, ...]) -> str:
 
 
 def _measured(judged: pd.DataFrame, question: str, sizes: list[tuple[int, ...]], methods: list[str]) -> list[Any]:
-    """Of a question, see `packed`; the planner supposes ladders, or one Mallows law."""
+    """Of a question, see `packed`."""
     here = judged[judged["question"] == question]
     here = here.assign(other=here["data"] != SUPPOSED[question]).sort_values("mean")
-    worst = here.groupby([*_SIZE, "trust", "epsilon", "method", "delta", "other"], as_index=False).last()
+    cell = [*_SIZE, "trust", "epsilon", "method", "delta"]
+    worst = here.groupby([*cell, "other"], as_index=False).last()  # sorted, what is supposed before the others
+    losses: dict[tuple[Any, ...], list[int]] = {}
+    for *key, mean, se in worst[[*cell, "mean", "se"]].itertuples(index=False, name=None):
+        losses.setdefault(tuple(key), []).extend((round(_UNIT * mean), round(_UNIT * se)))
     found: list[Any] = [[[[] for _ in EPSILONS] for _ in _TRUSTS] for _ in sizes]
-    for (*size, trust, epsilon), cell in worst.groupby([*_SIZE, "trust", "epsilon"]):
+    for (*size, trust, epsilon, method, delta), numbers in losses.items():
         line = found[sizes.index(tuple(size))][_TRUSTS.index(trust)][EPSILONS.index(epsilon)]
-        for (method, delta), rows in cell.groupby(["method", "delta"]):
-            pair = [*rows.itertuples(), *rows.itertuples()][:2]  # of strengths there is one kind of people
-            line += [methods.index(method), int(delta > 0)]
-            line += [round(_UNIT * number) for row in pair for number in (row.mean, row.se)]
+        line += [methods.index(method), int(delta > 0), *(2 * numbers)[:4]]  # of strengths there is one kind of people
     return found
 
 
@@ -137,8 +138,8 @@ def _plans(planned: pd.DataFrame, sizes: dict[str, list[tuple[int, ...]]], metho
         lines: list[Any] = [[0 for _ in EPSILONS] for _ in sizes[question]]
         for row in rows.itertuples():
             second = [methods.index(row.second), int(row.second_spends), _exact(row.second_error)] if row.second else []
-            people = row.needed if math.isfinite(row.needed) else 0
-            told_here = [methods.index(row.use), int(row.spends), _exact(row.error), int(people), *second]
+            people = int(row.needed) if math.isfinite(row.needed) else 0
+            told_here = [methods.index(row.use), int(row.spends), _exact(row.error), people, *second]
             size = (row.items, row.people, row.answers, row.k)
             lines[sizes[question].index(size)][EPSILONS.index(row.epsilon)] = told_here
         found[" ".join(filter(None, (question, told, trust, "yes" if delta else "no")))] = lines
@@ -157,28 +158,28 @@ def _ridges(judged: pd.DataFrame, sizes: list[tuple[int, ...]]) -> list[list[flo
     return [[by[(*size, epsilon)] for epsilon in EPSILONS] for size in sizes]
 
 
-def finder(arena: pd.DataFrame, planned: pd.DataFrame) -> HTML:
-    """The explorer; without JavaScript what it says at its start."""
-    everything = planned
-    start = ("consensus", _START["items"], _START["people"], "curator", _START["epsilon"])
-    where = dict(zip(("question", "items", "people", "trust", "epsilon"), start, strict=True))
-    lost = arena[(arena["loss"] == "pairs") & (arena["delta"] == 0) & arena["method"].map(publishable).astype(bool)]
-    for name, value in where.items():
-        lost, planned = lost[lost[name] == value], planned[planned[name] == value]
-    plan = planned[(planned["told"] == "") & (planned["delta"] == 0)].iloc[0]
-    crowd = lost[lost["data"] == SUPPOSED["consensus"]].sort_values("mean").set_index("method")
-    said = lambda name: f"{name}, {_percent(crowd.loc[name])} {MEANS['consensus']}"  # noqa: E731
+def finder(arena: pd.DataFrame, planned: pd.DataFrame, answers: pd.DataFrame) -> HTML:
+    """The explorer, of the tables of the arena, of plans and of the guide; without JavaScript what it says at first."""
+    start = {"question": "consensus", "trust": "curator", "delta": 0.0} | _START
+    crowd = _where(arena[arena["method"].map(publishable).astype(bool)], {"data": "Mallows", "loss": "pairs"} | start)
+    lost = crowd.sort_values("mean").set_index("method")[["mean", "se"]] * 100
+    [plan] = _where(planned, {"told": ""} | start).to_dict("records")
+    said = [
+        f"{it}, {lost['mean'][it]:.1f} ± {lost['se'][it]:.1f} {MEANS['consensus']}"
+        for it in (plan["use"], plan["second"])
+    ]
     return explorer(
         "finder",
         "guide",
         _CONTROLS,
-        packed(arena, everything),
+        packed(arena, planned, answers),
         title="Which method, which ε, what does it cost?",
-        said=f"{where['items']} items, {where['people']} people, ε = {where['epsilon']:g}: {said(plan['use'])}. Second: "
-        f"{said(plan['second'])}. For 1 %: {rounded(plan['needed'])} people.",
-        table=(100 * crowd[["mean", "se"]]).round(1).rename_axis("method").reset_index().to_html(index=False, border=0),
+        said=f"{start['items']} items, {start['people']} people, ε = {start['epsilon']:g}: {said[0]}. "
+        f"Second: {said[1]}. Without a δ one in a hundred takes {rounded(plan['needed'])} people.",
+        table=lost.round(1).reset_index().to_html(index=False, border=0),
     )
 
 
-def _percent(row: pd.Series) -> str:
-    return f"{100 * row['mean']:.1f} ± {100 * row['se']:.1f}"
+def _where(frame: pd.DataFrame, values: dict[str, Any]) -> pd.DataFrame:
+    """The rows that have these values."""
+    return frame[(frame[list(values)] == pd.Series(values)).all(axis=1)]
