@@ -178,7 +178,7 @@ def fairness(
 
 @app.command()
 def plans(
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Plans made at once; one a processor.")] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Plans at once; one a processor.")] = None,
 ) -> None:
     """Ask for what data/plans.parquet lacks: what a plan says of every size of the arena."""
     from companion.chapters.which_method import plans as table
