@@ -105,7 +105,7 @@
     const here = (epsilon) => taken(question, found.at, epsilon, state, data);
     const it = here(data.epsilons.indexOf(state.epsilon));
     const [how, needs] = data.how[classOf(it.best.use)];
-    const better = it.best.mean === undefined ? [] : it.rows.filter((row) => worse(it.best, row));
+    const better = it.rows.filter((row) => worse(it.best, row));
     const call = callOf(question, found.at, found.size, it.best, state, data);
     return { why, question, size: found.size, how, needs, better, call, line: data.epsilons.map((_, epsilon) => here(epsilon).best), ...it };
   };
@@ -117,7 +117,7 @@
     const each = question === "topk" ? `, the top ${size[K]} of up to ${size[ANSWERS]} items each` : size[ANSWERS] ? `, ${size[ANSWERS]} answer${size[ANSWERS] > 1 ? "s" : ""} each` : "";
     return `${count(state.items)} items, ${count(state.people)} people${each}, ε = ${state.epsilon}`;
   };
-  const lost = (it, question, data) => (it.mean === undefined ? `not measured; ${loss(it.error, question)} ${data.means[question]} by the plan` : `${measuredAs(it, question)} ${data.means[question]}`);
+  const lost = (it, question, data) => `${measuredAs(it, question)} ${data.means[question]}`;
   const people = ({ needed, question }) =>
     needed === null ? "" : ` Without a δ${question === "agreement" ? ", at a lead of 0.1," : ""} one in a hundred takes ${needed === Infinity ? "more than a hundred million" : count(Number(needed.toPrecision(2)))} people.`;
   const say = (result, state, data) =>
@@ -145,7 +145,7 @@
       const y = 36 * at + 26, kind = same(it, result.best) ? "guide-best" : "guide-other";
       made.append(el("text", { x: left, y: y - 11, class: kind }, it.use));
       if (it.worst) made.append(el("line", { x1: x(it.mean), x2: x(it.worst.mean), y1: y, y2: y, class: "guide-reach" }), el("circle", { cx: x(it.worst.mean), cy: y, r: 3.5, class: `${kind} guide-worst` }));
-      made.append(el("line", { x1: x(it.mean - BARS * it.se), x2: x(it.mean + BARS * it.se), y1: y, y2: y, class: `${kind} guide-bar` }), el("circle", { cx: x(it.mean), cy: y, r: 4.5, class: kind }));
+      made.append(el("line", { x1: x(it.mean - BARS * it.se), x2: x(it.mean + BARS * it.se), y1: y, y2: y, class: kind }), el("circle", { cx: x(it.mean), cy: y, r: 4.5, class: kind }));
     });
     made.append(el("line", { x1: left, x2: right, y1: bottom, y2: bottom, class: "guide-axis" }));
     for (const share of [0, 0.5, 1]) made.append(el("text", { x: x(share * most), y: bottom + 14, "text-anchor": ["start", "middle", "end"][2 * share] }, loss(share * most, result.question)));
@@ -153,17 +153,16 @@
   };
   const curve = (result, state, data, el) => {
     const left = 40, right = WIDE - 12, top = 10, bottom = 130;
-    const seen = result.line.map((it, at) => ({ ...it, at })).filter((it) => it.mean !== undefined);
-    const most = Math.max(...seen.map((it) => it.mean + BARS * it.se), 1e-3);
+    const most = Math.max(...result.line.map((it) => it.mean + BARS * it.se), 1e-3);
     const x = (at) => left + (at / (data.epsilons.length - 1)) * (right - left), y = (value) => bottom - (Math.min(Math.max(value, 0), most) / most) * (bottom - top);
     const made = el("svg", { viewBox: `0 0 ${WIDE} ${bottom + 24}`, width: WIDE, "aria-hidden": "true", class: "guide-curve" });
     for (const share of [0, 0.5, 1]) made.append(el("line", { x1: left, x2: right, y1: y(share * most), y2: y(share * most), class: "guide-axis" }), el("text", { x: left - 5, y: y(share * most) + 4, "text-anchor": "end" }, loss(share * most, result.question)));
     data.epsilons.forEach((it, at) => made.append(el("text", { x: x(at), y: bottom + 18, "text-anchor": "middle", class: it === state.epsilon ? "guide-best" : "" }, String(it))));
-    made.append(el("polyline", { points: seen.map((it) => `${x(it.at)},${y(it.mean)}`).join(" "), class: "guide-best" }));
-    for (const it of seen) {
-      const here = data.epsilons[it.at] === state.epsilon;
-      made.append(el("line", { x1: x(it.at), x2: x(it.at), y1: y(it.mean - BARS * it.se), y2: y(it.mean + BARS * it.se), class: "guide-best guide-bar" }), el("circle", { cx: x(it.at), cy: y(it.mean), r: here ? 6 : 3, class: "guide-best" }));
-    }
+    made.append(el("polyline", { points: result.line.map((it, at) => `${x(at)},${y(it.mean)}`).join(" "), class: "guide-best" }));
+    result.line.forEach((it, at) => {
+      const here = data.epsilons[at] === state.epsilon;
+      made.append(el("line", { x1: x(at), x2: x(at), y1: y(it.mean - BARS * it.se), y2: y(it.mean + BARS * it.se), class: "guide-best" }), el("circle", { cx: x(at), cy: y(it.mean), r: here ? 6 : 3, class: "guide-best" }));
+    });
     return made;
   };
 
@@ -171,9 +170,9 @@
     const { best, question } = result, told = [];
     if (result.needs) told.push(`Only if ${result.needs}.`);
     if (best.worst && best.worst.mean > best.mean) told.push(`On the people that are worst for it ${measuredAs(best.worst, question)}.`);
-    if (best.error !== null && best.mean !== undefined) told.push(`The plan expects ${loss(best.error, question)}.`);
+    if (best.error !== null) told.push(`The plan expects ${loss(best.error, question)}.`);
     if (result.better.length) told.push(`In the arena ${least(result.better).use} lost less, ${measuredAs(least(result.better), question)}: people were not as the plan supposes.`);
-    else if (best.mean !== undefined) told.push("In the arena nothing lost less, by two standard errors.");
+    else told.push("In the arena nothing lost less, by two standard errors.");
     if (result.table !== classOf(best.use)) told.push(`Over all sizes the table above names ${result.table}.`);
     return told.join(" ");
   };
@@ -195,7 +194,7 @@
   const draw = (view, result, state, { el, data }) => {
     if (!view.firstChild) frame(view, el);
     const [use, told, call, pictures] = view.children;
-    view.classList.toggle("guide-grey", Boolean(result.why) || result.best.mean === undefined);
+    view.classList.toggle("guide-grey", Boolean(result.why));
     call.hidden = Boolean(result.why);
     call.querySelector("button").textContent = "Copy the call";
     call.querySelector("code").textContent = result.call ?? "";

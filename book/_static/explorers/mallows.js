@@ -55,12 +55,14 @@
   /* A pixel a cell, the darker the likelier: in full colour from four times the chance in a shuffled deck on. */
   const paint = (canvas, items, chance) => {
     canvas.width = canvas.height = items;
-    const image = new ImageData(items, items);
-    for (let cell = 0; cell < items * items; cell++) {
-      const p = chance(Math.floor(cell / items), cell % items);
-      image.data.set([43, 134, 200, Math.round(255 * Math.min(1, (p * items) / 4))], 4 * cell);
+    const pen = canvas.getContext("2d"), image = new ImageData(items, items);
+    for (let item = 0; item < items; item++) {
+      for (let place = 0; place < items; place++) image.data[4 * (items * item + place) + 3] = Math.round(255 * Math.min(1, (chance(item, place) * items) / 4));
     }
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    pen.putImageData(image, 0, 0);
+    pen.globalCompositeOperation = "source-in"; /* a blue that reads on light and dark */
+    pen.fillStyle = "#2b86c8";
+    pen.fillRect(0, 0, items, items);
   };
   const draw = (view, { matrix, places }, { items }, { el }) => {
     if (!view.firstChild) {

@@ -14,6 +14,7 @@ import pytest
 import dprank
 from companion.chapters.which_method import finder, guide, plans, situations, table
 from companion.chapters.which_method.advice import called, standing
+from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.contenders import DELTA
 from companion.instruments.explorers import HEAVIEST
 from companion.instruments.sweep import stream
@@ -223,6 +224,16 @@ def test_plans_asked_again_are_the_same() -> None:
     keys = {tuple(row[name] for name in plans.KEY) for row in plans.due()}
     assert set(whole[plans.KEY].itertuples(index=False, name=None)) == keys
     assert np.isfinite(whole["error"]).all()
+
+
+def test_what_a_plan_takes_was_measured(arena: pd.DataFrame) -> None:
+    judged = arena[arena["loss"] == arena["question"].map(FIRST_LOSS)].assign(spends=arena["delta"] > 0)
+    where = [name for name in plans.KEY if name not in ("told", "delta")]
+    seen = set(judged[[*where, "data", "method", "spends"]].itertuples(index=False, name=None))
+    for row in plans.load().to_dict("records"):
+        kind = "two camps" if row["told"] == "camps" else plans.SUPPOSED[row["question"]]
+        for use, spends in ((row["use"], row["spends"]), (row["second"], row["second_spends"])):
+            assert not use or (*(row[name] for name in where), kind, use, spends) in seen
 
 
 def test_the_address_keeps_the_state(opened: Opened, explorer: str) -> None:
