@@ -138,7 +138,7 @@
   const WIDE = 340;
   const dots = (result, el) => {
     const rows = shown(result), left = 8, right = WIDE - 8, bottom = 36 * rows.length + 6;
-    const most = Math.max(...rows.flatMap((it) => [it.mean + BARS * it.se, it.worst?.mean ?? 0]), 1e-3);
+    const most = Math.max(...rows.flatMap((it) => [it.mean + BARS * it.se, it.worst?.mean ?? 0]), 0.01);
     const x = (value) => left + (Math.min(Math.max(value, 0), most) / most) * (right - left);
     const made = el("svg", { viewBox: `0 0 ${WIDE} ${bottom + 34}`, width: WIDE, "aria-hidden": "true", class: "guide-dots" });
     rows.forEach((it, at) => {
@@ -153,7 +153,7 @@
   };
   const curve = (result, state, data, el) => {
     const left = 40, right = WIDE - 12, top = 10, bottom = 130;
-    const most = Math.max(...result.line.map((it) => it.mean + BARS * it.se), 1e-3);
+    const most = Math.max(...result.line.map((it) => it.mean + BARS * it.se), 0.01);
     const x = (at) => left + (at / (data.epsilons.length - 1)) * (right - left), y = (value) => bottom - (Math.min(Math.max(value, 0), most) / most) * (bottom - top);
     const made = el("svg", { viewBox: `0 0 ${WIDE} ${bottom + 24}`, width: WIDE, "aria-hidden": "true", class: "guide-curve" });
     for (const share of [0, 0.5, 1]) made.append(el("line", { x1: left, x2: right, y1: y(share * most), y2: y(share * most), class: "guide-axis" }), el("text", { x: left - 5, y: y(share * most) + 4, "text-anchor": "end" }, loss(share * most, result.question)));
@@ -199,7 +199,7 @@
     call.querySelector("button").textContent = "Copy the call";
     call.querySelector("code").textContent = result.call ?? "";
     if (result.why) {
-      use.textContent = result.why;
+      use.textContent = "Not measured";
       told.textContent = "";
       pictures.replaceChildren();
       return;
