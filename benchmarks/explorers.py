@@ -14,7 +14,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from companion.press.site import CHROMIUM_FLAGS, PHONE, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, PHONE, find_chromium
 
 WATCH = """
 window.drawn = {};

@@ -19,10 +19,10 @@ from small_book import FIRST, REPOSITORY, build, make_book
 
 from companion.ledger.card import fill
 from companion.press import UsageError
+from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 from companion.press.layout import Layout
 from companion.press.render import settings
 from companion.press.shared import HEAVIEST, LONGEST, check_shared
-from companion.press.site import CHROMIUM_FLAGS, find_chromium
 
 FIGURE = """\
 <?xml version="1.0"?><!DOCTYPE svg>

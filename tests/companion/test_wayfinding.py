@@ -16,8 +16,8 @@ from small_book import FIRST, LEDGER, PROFILES, REPOSITORY, TOC, build, make_boo
 
 from companion.ledger.files import load_ledger
 from companion.press import BuildError
+from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 from companion.press.roads import assemble, behind
-from companion.press.site import CHROMIUM_FLAGS, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from companion.press.site import CHROMIUM_FLAGS, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -221,6 +221,9 @@ def test_plans_asked_again_are_the_same() -> None:
     number, wrong = plans.again(whole, 12)
     assert (number, wrong) == (12, [])
     assert plans.again(whole.assign(error=whole["error"] + 1e-4), 2)[1], "an error that is another is seen"
+    few = whole[(whole["items"] == 5) & (whole["delta"] == 0)].iloc[::25]
+    for row in few.to_dict("records"):
+        assert plans.needed_of(row) == row["needed"], row
     keys = {tuple(row[name] for name in plans.KEY) for row in plans.due()}
     assert set(whole[plans.KEY].itertuples(index=False, name=None)) == keys
     assert np.isfinite(whole["error"]).all()

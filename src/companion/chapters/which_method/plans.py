@@ -23,7 +23,7 @@ from companion.ledger.files import find_root
 from dprank.plan.planner import Plan
 from dprank.plan.tags import TAGS, Question, choosable
 
-__all__ = ["KEY", "SUPPOSED", "TOLD", "again", "asked", "due", "load", "update"]
+__all__ = ["KEY", "SUPPOSED", "TOLD", "again", "asked", "due", "load", "needed_of", "update"]
 
 _SIZE = ["question", "items", "people", "answers", "k"]
 #: Columns that say what is asked.
@@ -94,7 +94,7 @@ def _said(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _needed(row: Mapping[str, Any], beyond: float) -> float:
+def needed_of(row: Mapping[str, Any], beyond: float = 0.0) -> float:
     """How many people err so little; `beyond` is how many are too few."""
     of_people = asked(row)
     del of_people["persons"]
@@ -109,7 +109,7 @@ def _group(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for _, group in groupby(rows, key=lambda row: row["epsilon"]):
         alike = list(group)
         before = min(found[-1]["needed"], MOST) if found else 0.0
-        people = math.nan if alike[0]["delta"] else _needed(alike[0], beyond=before / (1 + WITHIN) - 1)
+        people = math.nan if alike[0]["delta"] else needed_of(alike[0], beyond=before / (1 + WITHIN) - 1)
         found += [row | _said(row) | {"needed": people} for row in alike]
     return found
 

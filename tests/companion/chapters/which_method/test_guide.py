@@ -122,7 +122,7 @@ def test_so_many_people_err_so_little(question, sizes, asked):
 
 
 def test_nobody_is_enough_where_nothing_is(monkeypatch):
-    monkeypatch.setattr(people_needed, "_MOST", 1000)
+    monkeypatch.setattr(people_needed, "MOST", 1000)
     assert people_needed.needed(0.01, question="consensus", trust="nobody", items=20, epsilon=0.1) == math.inf
 
 
