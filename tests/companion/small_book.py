@@ -91,7 +91,8 @@ def write_notebook(path: Path, *cells: tuple[str, str]) -> None:
 def make_book(root: Path, source: Path = REPOSITORY) -> Path:
     """A book with the settings and styles of `source`."""
     extensions = (path.relative_to(source).as_posix() for path in (source / "book/_ext").glob("*.py"))
-    for name in ("_config.yml", *extensions, "book/_static/book.css", "book/_static/print.css"):
+    sheets = ("book/_static/access.js", "book/_static/book.css", "book/_static/print.css")
+    for name in ("_config.yml", *extensions, *sheets):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source / name, root / name)
     survey = "voter,item\n1,2\n"

@@ -40,7 +40,7 @@ WIDE = "$$\n" + " + ".join(f"x_{{{i}}}" for i in range(12)) + "\n$$"
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with what scrolls, and one with the scoreboard."""
     root = make_book(tmp_path_factory.mktemp("keyboard"))
-    for name in ("access.js", "scoreboard.js", "wayfinding.js"):
+    for name in ("scoreboard.js", "wayfinding.js"):
         shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
     words = f"# Second\n\n{WIDE}\n\n[there](90-board)\n\n## More"
     write_notebook(root / "notebooks/02-second.ipynb", ("markdown", words), ("code", SECOND))

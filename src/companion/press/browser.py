@@ -151,8 +151,8 @@ AXE = """async () => {
     const {violations} = await axe.run(document, {
         runOnly: tags, resultTypes: ["violations"], preload: false,
         rules: {"label-content-name-mismatch": {enabled: true}, "css-orientation-lock": {enabled: false}}});
-    const shown = it => `${it.length}, the first ${it[0].html.replace(/ data-look=""|\\s+/g, " ").slice(0, 160)}`;
-    return violations.map(({id, help, nodes}) => `axe, ${id}: ${help}: ${shown(nodes)}`);
+    const first = it => it[0].html.replace(' data-look=""', "").replace(/\\s+/g, " ").slice(0, 160);
+    return violations.map(({id, help, nodes}) => `axe, ${id}: ${help}: ${nodes.length}, the first ${first(nodes)}`);
 }"""
 
 # What the page's own switch does where the scheme changes; then a frame, and all that fades or slides has arrived.
@@ -173,7 +173,7 @@ class _Load:
     path: Path
     views: Sequence[View]
     axed: Collection[View]  # those that axe looks at
-    typeset: bool  # every formula, where else one is typeset when it comes into view
+    typeset: bool  # every formula, where else one is when it comes into view: no scheme changes a formula
     idle: bool  # wait until the network rests, for scripts that ask for something late
     of: int  # loads of the page
 
@@ -288,7 +288,7 @@ def _check_load(page: Page, html: Path, load: _Load, screenshots: Path | None) -
     with _heard(page) as faults:
         _show(page, now)
         page.goto(load.path.as_uri(), wait_until="networkidle" if load.idle else "load")
-        if load.typeset:
+        if load.typeset or screenshots:
             wrong = [f"mathematics {it}" for it in page.evaluate(TYPESET, PATIENCE)]
             shown += [_Seen(load.path, fault, now, 1) for fault in dict.fromkeys(wrong)]
         page.evaluate(AXE_SCRIPT)
