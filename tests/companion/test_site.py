@@ -42,7 +42,7 @@ GOOD = """
 <img src="data:image/png;base64," alt="nothing">
 <div style="overflow-x: auto" tabindex="0"><pre style="width: 2000px">a wide block that scrolls in its box</pre></div>
 <span class="math">\\(x\\)<mjx-container>x<mjx-assistive-mml></mjx-assistive-mml></mjx-container></span>
-<figure><img src="_static/dot.png" alt="TOLD"></figure>
+<figure><img src="_static/dot.png" alt="TOLD"><img src="_static/dot.png" alt="the same"></figure>
 """.replace("TOLD", TOLD)
 
 STATIC_FAULTS = {

@@ -64,7 +64,7 @@ class _Page(HTMLParser):
     lang: str | None = None
     is_redirect: bool = False
     _inside: str = ""
-    _figures: int = 0  # those that are open here
+    _bare: bool = False  # in a figure, before its first drawing: that is the one to describe
 
     def __post_init__(self) -> None:
         super().__init__()
@@ -80,8 +80,7 @@ class _Page(HTMLParser):
             self.scripts.append(Script(url=values["src"]))
         if tag == "html":
             self.lang = values.get("lang")
-        if tag == "figure":
-            self._figures += 1
+        self._bare |= tag == "figure"
         if tag == "img":
             self._image(values.get("src", ""), " ".join(values.get("alt", "").split()))
         if tag == "meta" and values.get("http-equiv", "").lower() == "refresh":
@@ -90,10 +89,11 @@ class _Page(HTMLParser):
     def _image(self, src: str, alt: str) -> None:
         if not alt:
             self.faults.append(f"<img src={src[:80]!r}> has no alt text")
-        elif self._figures and len(alt) < DESCRIBED:
+        elif self._bare and len(alt) < DESCRIBED:
             self.faults.append(f"figure {src[:80]!r} is described in {len(alt)} letters: {alt!r}")
-        elif self._figures:
+        elif self._bare:
             self.figures.append((src, alt))
+        self._bare = False
 
     def handle_data(self, data: str) -> None:
         if self._inside == "style":
@@ -103,7 +103,7 @@ class _Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._inside = ""
-        self._figures -= tag == "figure"
+        self._bare &= tag != "figure"
 
 
 def _references_of(tag: str, values: dict[str, str]) -> Iterator[_Reference]:
