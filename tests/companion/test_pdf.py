@@ -18,7 +18,7 @@ from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 from companion.press.collect import write_checksums
 from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
-from companion.press.pdf_file import faults, packed, starts
+from companion.press.pdf_file import faults, packed, starts, undated
 from companion.press.render import current, tree
 
 if TYPE_CHECKING:
@@ -235,6 +235,13 @@ def test_a_wide_table_is_set_smaller(site: Path, reader: Page) -> None:
     )
     assert press.SMALLEST < zoom < 1
     assert width <= press.COLUMN
+
+
+def test_times_and_numbers_that_change_each_time_are_gone() -> None:
+    first = b"/ID (node00000409)>> /ID (node00000410) /Headers [(node00000409)] /ModDate (D:20261126040321+00'00')"
+    second = first.replace(b"0040", b"0047").replace(b"0041", b"0048").replace(b"20261126", b"20270101")
+    assert undated(first) == undated(second)
+    assert undated(first).startswith(b"/ID (node00000001)>> /ID (node00000002) /Headers [(node00000001)]")
 
 
 PAGES = (

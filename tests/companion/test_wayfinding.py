@@ -49,7 +49,7 @@ epsilon
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A road, a page behind it, a page under an old name, a glossary."""
     root = make_book(tmp_path_factory.mktemp("way"))
-    for name in ("search.js", "wayfinding.js"):
+    for name in ("access.js", "search.js", "wayfinding.js"):
         shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
     shutil.copytree(REPOSITORY / "book/_templates", root / "book/_templates")
     write_notebook(root / "notebooks/01-first.ipynb", ("markdown", ROAD))

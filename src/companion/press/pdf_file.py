@@ -20,6 +20,7 @@ PAGE = re.compile(rb"(\d+) 0 obj\n<</Type /Page\n")
 _PLACE = re.compile(rb"/(?!Dest )(\S+) \[(\d+) 0 R /XYZ ")
 _LINK = re.compile(rb"/Dest /(\S+?)>?>?\n")
 _DATE = re.compile(rb"(/(?:CreationDate|ModDate) \(D:)\d{14}")
+_NODE = re.compile(rb"\(node\d{8}\)")
 _ROW = re.compile(rb"(\d{10}) \d{5} ([nf]) ")
 
 
@@ -45,8 +46,10 @@ def faults(data: bytes, numbers: Mapping[str, int], size: int) -> list[str]:
 
 
 def undated(data: bytes) -> bytes:
-    """The file without the time at which it was made."""
-    return _DATE.sub(rb"\g<1>19700101000000", data)
+    """The file without the time it was made at; head cells are numbered anew, Chromium does it otherwise each time."""
+    order: dict[bytes, int] = {}
+    data = _DATE.sub(rb"\g<1>19700101000000", data)
+    return _NODE.sub(lambda it: b"(node%08d)" % order.setdefault(it[0], len(order) + 1), data)
 
 
 def packed(data: bytes) -> bytes:
