@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 pytest.register_assert_rewrite("checks")
+pytest_plugins = ["explorer_pages"]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from companion.instruments.explorers import HEAVIEST, Buttons, Choice, Slider, explorer
 
 if TYPE_CHECKING:
-    from conftest import Opened
+    from explorer_pages import Opened
 
 pytestmark = pytest.mark.slow
 

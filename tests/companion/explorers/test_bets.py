@@ -22,7 +22,7 @@ from dprank.audit.betting import STAKES, log_returns
 from dprank.privacy.laws import sample
 
 if TYPE_CHECKING:
-    from conftest import Opened
+    from explorer_pages import Opened
     from playwright.sync_api import Page
 
 Array = NDArray[Any]

@@ -20,12 +20,19 @@ from companion.instruments.explorers import HEAVIEST
 from companion.instruments.sweep import stream
 
 if TYPE_CHECKING:
-    from conftest import Opened
+    from explorer_pages import Opened
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.slow
 
-START = {"have": "ballots", "want": "ranking", "protect": "person", "trust": "curator", "delta": "no", "camps": "no"}
+START: dict[str, Any] = {
+    "have": "ballots",
+    "want": "ranking",
+    "protect": "person",
+    "trust": "curator",
+    "delta": "no",
+    "camps": "no",
+}
 START |= {"items": 20, "people": 400, "epsilon": 1}
 CHOICES = {it.name: tuple(it.options) if hasattr(it, "options") else tuple(it.values) for it in finder._CONTROLS}
 QUESTIONS = {

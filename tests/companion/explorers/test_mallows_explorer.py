@@ -15,7 +15,7 @@ from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows
 
 if TYPE_CHECKING:
-    from conftest import Opened
+    from explorer_pages import Opened
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.slow

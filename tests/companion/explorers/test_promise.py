@@ -18,7 +18,7 @@ from companion.instruments.explorers import HEAVIEST
 from companion.instruments.sweep import stream
 
 if TYPE_CHECKING:
-    from conftest import Opened
+    from explorer_pages import Opened
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Opened = Callable[..., Page]
 
-STATIC = Path(__file__).resolve().parents[3] / "book/_static"
+STATIC = Path(__file__).resolve().parents[2] / "book/_static"
 PAGE = """\
 <!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>Explorers</title>
 <link rel="stylesheet" href="../_static/book.css"><body class="bd-content">{}</body></html>
