@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.instruments.style import styled
+from companion.instruments.style import panels, styled
 from companion.ledger.claim import Check, claim, printed
 from dprank.audit import privacy_loss
 
@@ -28,10 +28,9 @@ def losses(epsilons: Iterable[float]) -> pd.DataFrame:
 @styled
 def draw_losses(frame: pd.DataFrame) -> Figure:
     """Loss against what was promised."""
-    figure = Figure()
-    axes = figure.subplots()
+    figure, (axes,) = panels(message="One answer spends what it promises, and no more")
     axes.plot(frame.epsilon, frame.loss, marker="o")
-    axes.set(title="One answer spends what it promises", xlabel="ε promised", ylabel="ε spent")
+    axes.set(xlabel="ε promised", ylabel="ε spent")
     return figure
 
 

@@ -24,7 +24,7 @@ PAGE = """\
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: while it is open, no other test may start a loop of its own
 def chromium() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api")
     if find_chromium() is None and not os.environ.get("CI"):

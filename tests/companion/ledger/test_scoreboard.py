@@ -92,7 +92,7 @@ def test_every_choice_of_a_filter_finds_something(board):
 
 def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
     page = BeautifulSoup(board.errata("cai2025"), "html.parser")
-    assert [title.get_text() for title in page.find_all("h3")] == ["Privacy broken", "Proof gap"]
+    assert [title.get_text() for title in page.find_all("h2")] == ["Privacy broken", "Proof gap"]
     first, second = page.find_all("section")
     assert (first["id"], second["id"]) == ("erratum-cai2025-e", "erratum-cai2025-a")
     assert [line.get_text(" ", strip=True) for line in second.find_all("p")] == [
