@@ -45,4 +45,4 @@ def test_a_chapter_of_the_templates(tmp_path: Path) -> None:
     [page] = (root / "_build/executed").rglob("15a-theorem-1.ipynb")
     found = collect("standard", {page.stem: nbformat.read(page, as_version=4)}, seed=ROOT)
     assert [record["claim"] for record in found.records] == ["warner1965:thm-1", "warner1965:thm-2"]
-    assert set(found.figures) == {"response-losses.svg", "response-losses.csv"}
+    assert set(found.figures) == {"response-losses.svg", "response-losses-narrow.svg", "response-losses.csv"}
