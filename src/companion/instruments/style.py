@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import inspect
 import io
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
@@ -44,6 +45,8 @@ LETTER = 0.55
 MOST_LINES = 6
 #: Inches between what stands above one another.
 _GAP = 0.07
+#: What a path is drawn by, and numbers in it that are more exact than anybody sees (points).
+PATH, DIGITS = re.compile(r' d="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
 P = ParamSpec("P")
 _phone: ContextVar[bool] = ContextVar("phone", default=False)
 _STYLE = {
@@ -262,4 +265,4 @@ def _drawn(
             )
     finally:
         _phone.reset(before)
-    return figure, buffer.getvalue()
+    return figure, PATH.sub(lambda path: DIGITS.sub(lambda it: f"{float(it[0]):.2f}", path[0]), buffer.getvalue())

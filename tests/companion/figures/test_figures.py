@@ -179,3 +179,11 @@ def test_a_figure_that_says_nothing_stops_the_build(names, drawn, said):
     shown = [Shown(name, "<svg/>", ends([0.1]), "m:f", drawn) for name in names]
     with pytest.raises(BuildError, match=re.escape(said)):
         collect("smoke", {"01-page": page_with(*shown)})
+
+
+def test_paths_are_no_more_exact_than_anybody_sees():
+    svg = show("lines", ends([1 / 3, 2 / 3]), draw_lines).svg
+    paths = re.findall(r' d="([^"]*)"', svg)
+    assert paths
+    assert not any(re.search(r"\.\d{3}", path) for path in paths)
+    assert "scale(0.015625)" in svg  # of letters: elsewhere digits matter
