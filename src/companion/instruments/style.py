@@ -45,8 +45,8 @@ LETTER = 0.55
 MOST_LINES = 6
 #: Inches between what stands above one another.
 _GAP = 0.07
-#: What a path is drawn by, and numbers in it that are more exact than anybody sees (points).
-PATH, DIGITS = re.compile(r' d="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
+#: What a path is drawn by and where a mark stands, and numbers in it that are more exact than anybody sees (points).
+PATH, DIGITS = re.compile(r' (?:d|x|y)="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
 P = ParamSpec("P")
 _phone: ContextVar[bool] = ContextVar("phone", default=False)
 _STYLE = {
