@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -140,17 +140,15 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str) -> Fi
     values = sorted(frame[curve].unique())
     for axes, (method, loss, title) in zip(made, _PANELS, strict=True):
         rows = frame[(frame.method == method) & (frame.loss == loss)].sort_values(along)
-        for colour, mark, value in zip(shades(len(values)), _MARKS, values, strict=False):
+        for colour, mark, value in zip(shades(len(values)), cycle(_MARKS), values, strict=False):
             for variant, look in _LOOKS.items():
                 part = rows[(rows[curve] == value) & (rows.variant == variant)]
                 if part.empty or (variant == "as run" and value not in (values[0], values[-1])):
                     continue
-                label, own = (
-                    (epsilon_of(value, f"{_SYMBOLS[curve]} = "), {"marker": mark})
-                    if variant == "corrected"
-                    else ("_", {})
-                )
-                band(axes, _finite(part[along], last), part, color=colour, label=label, **look | own)
+                named: dict[str, Any] = {"label": "_"}
+                if variant == "corrected":
+                    named = {"label": epsilon_of(value, f"{_SYMBOLS[curve]} = "), "marker": mark}
+                band(axes, _finite(part[along], last), part, color=colour, **look | named)
         axes.set_title(title)
         if along == "epsilon":
             ticks = [t for t in sorted(frame.epsilon.unique()) if t in _TICKS]
