@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from companion.instruments.allowance import Z
 from companion.instruments.strengths import L2, LINF, MISSED
@@ -97,11 +98,13 @@ AXES = {
     "m": "number of voters",
     "epsilon": "ε (privacy lost; less is better)",
 }
-_SYMBOLS = {"n": "n", "p": "share", "m": "voters", "epsilon": "ε"}
-_TICKS = (0.2, 0.25, 0.5, 1, 2, 4, 5, 8, np.inf)
+_SYMBOLS = {"n": "n", "p": "share of pairs", "m": "voters", "epsilon": "ε"}
+_TICKS = (0.2, 0.25, 0.5, 1, 2, 2.5, 4, 5, 10, np.inf)
+#: Marks of a figure's curves.
+_MARKS = "os^DvP"
 #: How a variant of a curve is drawn; the last is as the paper's figure has it.
 _LOOKS: dict[str, dict[str, Any]] = {
-    "corrected": {"ls": "-", "marker": "o", "ms": 3},
+    "corrected": {"ls": "-", "ms": 3},
     "as run": {"ls": ":", "lw": 1.8},
     "published": {"ls": "", "marker": "x", "ms": 7, "mew": 1.7},
 }
@@ -112,9 +115,14 @@ def label_of(value: Any) -> str:
     return f"{value:.4g}".replace("inf", "∞")
 
 
+def epsilon_of(value: float, before: str = "") -> str:
+    """An epsilon, after some words, as figures name it."""
+    return "no noise" if math.isinf(value) else before + label_of(value)
+
+
 def shades(count: int) -> list[Any]:
     """Colours of an ordered quantity, the darkest for the least."""
-    return list(sns.color_palette("rocket", count + 2)[:count])
+    return list(sns.color_palette("rocket", as_cmap=True)(np.linspace(0.14, 0.62, count)))
 
 
 def band(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
@@ -127,32 +135,40 @@ def band(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
 def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str) -> Figure:
     """A panel a loss, a curve for every value of a column; ``variant`` is a key of `_LOOKS`."""
     figure, made = panels(4, message=message, height=2.5, columns=2)
+    made[3].sharey(made[2])
     last = frame[along][np.isfinite(frame[along])].max()
     values = sorted(frame[curve].unique())
     for axes, (method, loss, title) in zip(made, _PANELS, strict=True):
         rows = frame[(frame.method == method) & (frame.loss == loss)].sort_values(along)
-        for colour, value in zip(shades(len(values)), values, strict=True):
+        for colour, mark, value in zip(shades(len(values)), cycle(_MARKS), values, strict=False):
             for variant, look in _LOOKS.items():
                 part = rows[(rows[curve] == value) & (rows.variant == variant)]
                 if part.empty or (variant == "as run" and value not in (values[0], values[-1])):
                     continue
-                label = f"{_SYMBOLS[curve]} = {label_of(value)}" if variant == "corrected" else "_"
-                band(axes, _finite(part[along], last), part, color=colour, label=label, **look)
+                named: dict[str, Any] = {"label": "_"}
+                if variant == "corrected":
+                    named = {"label": epsilon_of(value, f"{_SYMBOLS[curve]} = "), "marker": mark}
+                band(axes, _finite(part[along], last), part, color=colour, **look | named)
         axes.set_title(title)
         if along == "epsilon":
             ticks = [t for t in sorted(frame.epsilon.unique()) if t in _TICKS]
             axes.set_xscale("log")
-            axes.set_xticks(_finite(pd.Series(ticks), last), [label_of(t) for t in ticks])
+            axes.set_xticks(_finite(pd.Series(ticks), last), [epsilon_of(t) for t in ticks])
             axes.minorticks_off()
         if loss == MISSED:
             axes.set_ylim(bottom=0)
     label_outer(made, AXES[along], "")
     for axes, (_, loss, _) in zip(made, _PANELS, strict=True):
         axes.set_ylabel("share of the best" if loss == MISSED else "log relative error")
-    for variant, name in (("as run", "as the authors ran it"), ("published", "published")):
+    handles, labels = made[0].get_legend_handles_labels()
+    names = {"published": "published"}
+    if (frame.variant == "as run").any():
+        names = {"corrected": "mistakes mended", "as run": "as the authors ran it"} | names
+    for variant, name in names.items():
         if (frame.variant == variant).any():
-            made[0].plot([], [], color="black", label=name, **_LOOKS[variant])
-    key(figure, *made[0].get_legend_handles_labels(), columns=6)
+            handles.append(Line2D([], [], color="black", **_LOOKS[variant]))
+            labels.append(name)
+    key(figure, handles, labels, columns=6)
     return figure
 
 
@@ -165,5 +181,5 @@ def _finite(values: pd.Series, last: float) -> pd.Series:
 def draw_by_items(frame: pd.DataFrame) -> Figure:
     """Losses against the number of items, a curve an epsilon (Figures 1 and 5)."""
     edge = "Where one comparison is private, more items make every error smaller; counting pays less for privacy"
-    voter = "Where a voter is private, more items make every error larger: as many answers have to tell of more"
+    voter = "Where a voter is private, every error grows with the items once two mistakes are mended"
     return draw_losses(frame, "n", "epsilon", voter if "m" in frame else edge)

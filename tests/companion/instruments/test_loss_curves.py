@@ -59,6 +59,29 @@ def test_a_mistake_is_dotted_for_the_first_and_last_curve_only():
     assert [line.get_marker() for line in axes.lines].count("x") == 2
 
 
+def test_a_key_says_no_noise_and_which_line_is_mended():
+    frame = four_losses(n=[12, 12, 32, 32], m=1000, epsilon=[0.5, np.inf] * 2)
+    both = pd.concat([frame.assign(variant=variant) for variant in ("corrected", "as run")])
+    words = {"ε = 0.5", "no noise", "mistakes mended", "as the authors ran it"}
+    for drawn, said in ((both, words), (frame.assign(variant="corrected"), {"ε = 0.5", "no noise"})):
+        (legend,) = loss_curves.draw_by_items(drawn).legends
+        assert {text.get_text() for text in legend.get_texts()} == said
+
+
+def test_missed_shares_are_on_one_scale():
+    frame = four_losses(n=[12, 32], m=1000, epsilon=0.5).assign(variant="corrected")
+    frame.loc[frame.method == "MLE", "mean"] *= 2
+    *_, estimator, counting = loss_curves.draw_by_items(frame).axes
+    assert estimator.get_ylim() == counting.get_ylim()
+    assert counting.get_ylim()[1] > 0.6
+
+
+def test_every_epsilon_of_the_book_is_named_on_the_axis():
+    frame = four_losses(n=300, p=[0.25, 1.0] * 5, epsilon=np.repeat([0.2, 0.5, 1.0, 2.5, np.inf], 2))
+    axes = comparisons.draw_by_epsilon_edge(frame.assign(variant="corrected")).axes[-1]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0.2", "0.5", "1", "2.5", "no noise"]
+
+
 def test_points_printed_twice_agree():
     for row in cai2025_curves.curves(1).query("loss == 'missed'").itertuples():
         assert PUBLISHED_1[row.method, row.epsilon][row.n] == row.mean

@@ -248,12 +248,14 @@ def check_prop_2_4_proof() -> Iterator[Check]:
 @styled
 def draw_attack_by_item(frame: pd.DataFrame) -> Figure:
     """Expected attack on every item against its number, printed and corrected."""
-    message = "With the printed sign the attack misses the later items; with the sign corrected it meets all alike"
+    message = "With the sign as printed the attack fails on the later items; with the sign corrected it hits all alike"
     figure, (axes,) = panels(message=message, height=2.8)
     for calibration, part in frame.groupby("calibration", sort=False):
         look = CALIBRATION[str(calibration)]
         axes.plot(part.k, part.attack, label=calibration, lw=1, **look)
     axes.axhline(0, color="black", lw=1)
-    axes.set(xlabel="number of the attacked item", ylabel="expected attack (exact)", xlim=(0, frame.k.max() + 1))
+    axes.set(
+        xlabel="number of the attacked item", ylabel="strength of the attack, 1: full", xlim=(0, frame.k.max() + 1)
+    )
     name_lines(axes, names={"as printed": "sign as printed", "corrected": "sign corrected"}, width=10)
     return figure

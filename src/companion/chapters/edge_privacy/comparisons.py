@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from companion.instruments import strengths as sim
 from companion.instruments.allowance import Z
-from companion.instruments.loss_curves import FLOOR, band, draw_losses, epsilon_falls, label_of, monotone, shades
+from companion.instruments.loss_curves import FLOOR, band, draw_losses, epsilon_falls, epsilon_of, monotone, shades
 from companion.instruments.style import key, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed
@@ -269,14 +269,17 @@ def draw_by_probability(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
     """Losses against epsilon, a curve a probability (Figure 3)."""
-    message = "Every error falls as privacy is relaxed, and counting is soonest where it is without noise"
+    message = "Every error falls as privacy is relaxed; counting is the first to be as good as without noise"
     return draw_losses(frame, "epsilon", "p", message)
 
 
 @styled
 def draw_equal_data(frame: pd.DataFrame) -> Figure:
     """Losses of `equal_data` against the number of items, a curve an epsilon."""
-    message = "With as many comparisons for any number of items, errors grow with the items under edge privacy, too"
+    message = (
+        "With as many comparisons for any number of items, errors grow with the items also where one comparison "
+        "is protected"
+    )
     return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message)
 
 
@@ -292,7 +295,7 @@ def draw_ridge(frame: pd.DataFrame) -> Figure:
     for axes, (loss, (label, title)) in zip(made, losses.items(), strict=True):
         groups = list(frame[frame.loss == loss].groupby("epsilon"))
         for colour, (epsilon, part) in zip(shades(len(groups)), groups, strict=True):
-            band(axes, part.factor, part, color=colour, marker="o", ms=3, label=f"ε = {label_of(epsilon)}")
+            band(axes, part.factor, part, color=colour, marker="o", ms=3, label=epsilon_of(epsilon, "ε = "))
         axes.axvline(2, color="black", lw=1, ls="--")
         axes.set(title=title, xlabel="strength of the pull, $c_0$", ylabel=label, xscale="log")
     made[1].set_ylim(bottom=0)

@@ -269,7 +269,11 @@ def in_strengths(frame: pd.DataFrame) -> pd.DataFrame:
 def draw_error_ratios(frame: pd.DataFrame) -> Figure:
     """Mean largest error of `in_strengths` against the number of items, on the sparsest graphs that are allowed."""
     share = "every" if (frame.error > 1).all() else "some"
-    message = f"On the sparsest graphs of the theorem {share} error is larger than that of calling all items equal"
+    least, most = f"{frame['mean'].min():.0f}", f"{frame['mean'].max():.0f}"
+    message = (
+        f"On the sparsest graphs of the theorem errors are {least} to {most} times its rate, "
+        f"and {share} error is larger than that of calling all items equal"
+    )
     figure, made = panels(2, message=message, height=2.8)
     looks = zip(frame.groupby("privacy", sort=False), "os", shades(2), strict=False)
     for (privacy, part), mark, colour in looks:

@@ -165,6 +165,9 @@ def draw_oneshot(frame: pd.DataFrame) -> Figure:
             axes.plot(known.n, known["mean"], "kx", ms=8, mew=1.8, label="_")
         blind = rows[rows.source == "ours"]
         axes.plot(blind.n, blind.chance, color="black", lw=1, ls="--", label="blind guess")
+        if math.isinf(epsilon):
+            middle = blind.iloc[len(blind) // 2]
+            axes.annotate("all three", (middle.n, middle["mean"]), (0, 8), textcoords="offset points", ha="center")
         axes.set(title="without noise" if math.isinf(epsilon) else f"ε = {label_of(epsilon)}", ylim=(0, 0.85))
     made[0].plot([], [], "kx", ms=8, mew=1.8, label="published")
     label_outer(made, AXES["n"], "share of the best missed")

@@ -251,7 +251,8 @@ def draw_least_noise(frame: pd.DataFrame) -> Figure:
     axes.axhline(2, color=COLOURS[0], lw=1.6)
     for height, text in ((2, "public pairs, and noisy counts: 2"), (4, "secret pairs: at least 4")):
         axes.annotate(text, (frame.ridge.max(), height), (0, -12), textcoords="offset points", ha="right")
-    axes.plot([], [], "s", color="black", label="as printed")
+    last = frame.loc[frame.printed_ridge.idxmax()]
+    axes.annotate("as printed", (last.printed_ridge, last.printed), (8, 0), textcoords="offset points", va="center")
     axes.set(xscale="log", ylabel="scale of the noise × ε", ylim=(0, 10))
     axes.set_xlabel("ridge γ: how hard the estimate is pulled to zero")
     key(figure, *axes.get_legend_handles_labels())
@@ -263,14 +264,14 @@ def draw_order_differences(frame: pd.DataFrame) -> Figure:
     """Share of pairs that the estimate and two noisy scores order differently, against the ridge."""
     message = "Where all pairs are compared, estimating orders every pair of items as counting does"
     figure, made = panels(frame.probability.nunique(), message=message, height=2.6, sharey=True)
-    looks = {"wins": CALIBRATION["corrected"], "net wins": CALIBRATION["net wins"]}
+    looks = {"wins": CALIBRATION["corrected"] | {"ms": 9, "mfc": "none"}, "net wins": CALIBRATION["net wins"]}
     for axes, (probability, rows) in zip(made, frame.groupby("probability"), strict=True):
         for score, part in rows.groupby("score", sort=False):
-            label = f"than {score}" + " (wins − losses)" * (score == "net wins")
+            label = f"estimator against {score}" + " (wins − losses)" * (score == "net wins")
             axes.errorbar(part.ridge, part["mean"], BAR * part.se, capsize=2, label=label, **looks[str(score)])
         axes.set(title=f"{100 * probability:.0f} % of the pairs compared", xscale="log")
         axes.set_xticks([0.1, 10, 1000], ["0.1", "10", "1000"])
         axes.minorticks_off()
-    label_outer(made, "ridge γ", "pairs ordered otherwise (%)")
+    label_outer(made, "ridge γ (pull to zero)", "pairs ordered otherwise (%)")
     key(figure, *made[0].get_legend_handles_labels())
     return figure

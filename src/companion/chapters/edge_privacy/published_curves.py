@@ -261,7 +261,7 @@ def draw_contest(frame: pd.DataFrame) -> Figure:
     """What estimator and counts miss of the top k, a panel an epsilon; crosses are the authors' own values."""
     along = "n" if frame.n.nunique() > 1 else "p"
     message = {"n": "Counting finds more of the best than estimating, because it gets a quarter of the noise",
-               "p": "Where few pairs are compared, an estimate from noisy counts finds the most"}  # fmt: skip
+               "p": "With noise and few pairs compared, an estimate from noisy counts finds the most"}  # fmt: skip
     figure, made = panels(frame.epsilon.nunique(), message=message[along], height=2.9, sharey=True)
     for axes, (epsilon, rows) in zip(made, frame.groupby("epsilon"), strict=True):
         for method, (name, colour, marker) in CONTESTANTS.items():
@@ -282,14 +282,16 @@ def draw_contest(frame: pd.DataFrame) -> Figure:
 def draw_one_draw(frame: pd.DataFrame) -> Figure:
     """Curves of the MLE's missed share, each with one noise vector in all replicates, and the published values."""
     groups = list(frame[frame.source != "published"].groupby("epsilon"))
-    message = "The published points lie on the curve of one vector of noise, seed 13, and not on the mean of many"
+    message = f"The published points lie near the curve of one draw of noise (seed {SEED}), not on the mean of many"
     figure, made = panels(len(groups), message=message, height=3.2, sharey=True)
+    seeded = f"seed {SEED}"
+    looks = (("new noise", "mean of many draws", COLOURS[0], "o"), (seeded, seeded, COLOURS[1], "s"))
     for axes, (epsilon, rows) in zip(made, groups, strict=True):
         for number, (_, part) in enumerate(rows[rows.source == "one draw"].groupby("noise")):
-            axes.plot(part.n, part["mean"], color="0.6", lw=0.8, label="_" if number else "one noise vector a curve")
-        for source, colour, marker in (("new noise", COLOURS[0], "o"), (f"seed {SEED}", COLOURS[1], "s")):
+            axes.plot(part.n, part["mean"], color="0.6", lw=0.8, label="_" if number else "one draw of noise a curve")
+        for source, name, colour, marker in looks:
             part = rows[rows.source == source]
-            band(axes, part.n, part, label=source, ms=3.5, color=colour, marker=marker)
+            band(axes, part.n, part, label=name, ms=3.5, color=colour, marker=marker)
         known = frame[(frame.source == "published") & (frame.epsilon == epsilon)]
         axes.plot(known.n, known["mean"], "x", color="black", ms=8, mew=1.8, label="published")
         axes.set(title=f"ε = {label_of(epsilon)}")

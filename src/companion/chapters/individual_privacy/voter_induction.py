@@ -164,12 +164,12 @@ def low_privacy_digits() -> float:
 def draw_norm_ratios(frame: pd.DataFrame) -> Figure:
     """Distance of the perturbed MLE from the truth over two candidate rates, against the number of items."""
     message = (
-        "Over the printed rate the error of all strengths grows with the items; over the corrected rate it does not"
+        "Divided by the printed rate the error of all strengths grows with the items; by the corrected rate it does not"
     )
     figure, (axes,) = panels(message=message, height=2.9)
     for rate, part in frame.groupby("rate", sort=False):
         look = CALIBRATION[str(rate)]
-        axes.errorbar(part["items"], part["mean"], BAR * part.se, capsize=2, label=f"over the rate {rate}", **look)
+        axes.errorbar(part["items"], part["mean"], BAR * part.se, capsize=2, label=f"by the rate {rate}", **look)
     first = frame[frame.rate == "as printed"].iloc[0]
     ticks = np.sort(frame["items"].unique())
     root = (ticks / first["items"]) ** 0.5 * first["mean"]

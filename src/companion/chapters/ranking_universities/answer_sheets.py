@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from companion.instruments.style import COLOURS, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, panels, styled
 from companion.instruments.surveys import UNIVERSITIES
 
 Array = NDArray[np.int64]
@@ -52,5 +53,8 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
             axes.annotate("", (after, row), (before, row), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2})
         axes.set(title=f"{rule}: {total[rule]:g}", ylim=(len(rows) - 0.4, -0.6))
         axes.set_yticks(range(len(rows)), rows["item"])
-    label_outer(made, "wins on the sheet", "")
+        axes.set_xlabel("halved net wins" if "net wins" in str(rule) else "wins on the sheet")
+    looks = ({"marker": "o", "mfc": "none", "ls": ""}, {"marker": ">", "lw": 2})
+    marks = [Line2D([], [], color="0.4", ms=7, **look) for look in looks]
+    key(figure, marks, ("the sheet as filled in", "turned round"))
     return figure

@@ -197,19 +197,25 @@ def figure_8_by_data() -> pd.DataFrame:
 _NAMES = {"as printed": "wins, as printed", "corrected": "wins, corrected noise", "net wins": "net wins"}
 
 
+def _spent(frame: pd.DataFrame) -> dict[str, str]:
+    """Privacy that each calibration spends, in words, as a multiple of the axis's epsilon."""
+    ratio = (frame.spent / frame.epsilon).round(1).groupby(frame.calibration, sort=False)
+    ends = ratio.agg(["min", "max"]).itertuples()
+    return {row.Index: " to ".join(f"{end:g}" for end in sorted({row.min, row.max})) + " ε" for row in ends}
+
+
 @styled
 def draw_rank_difference(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference against epsilon, a panel a survey; bars are 95 % intervals of the simulation."""
-    message = "The published points lie on the printed noise, which spends more privacy than its axis says"
+    message = "The published points lie on the printed noise, which spends more privacy than the axis says"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.9, sharey=True)
+    names = {name: f"{_NAMES[name]} (spends {spent})" for name, spent in _spent(frame).items()}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         for calibration, part in rows.groupby("calibration", sort=False):
             look = CALIBRATION[str(calibration)]
             axes.plot(part.epsilon, part.exact, color=look["color"], lw=1)
             seen = part[part.se > 0]  # where no release differed there is no error to draw
-            axes.errorbar(
-                seen.epsilon, seen["mean"], BAR * seen.se, ls="", capsize=2, label=_NAMES[calibration], **look
-            )
+            axes.errorbar(seen.epsilon, seen["mean"], BAR * seen.se, ls="", capsize=2, label=names[calibration], **look)
         known = rows.dropna(subset="published")
         axes.plot(known.epsilon, known.published, "x", color="black", ms=7, mew=1.5, label="published")
         axes.set(title=survey, xscale="log")

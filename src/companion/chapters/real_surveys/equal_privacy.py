@@ -26,7 +26,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
     random_difference,
     survey_mle,
 )
-from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled, wrapped
+from companion.instruments.style import BAR, key, label_outer, panels, styled, wrapped
 from companion.instruments.sweep import stream
 from companion.printed.cai2025 import algorithm_3
 from dprank.pairwise import mle_from_counts, objective_loss
@@ -174,12 +174,12 @@ def draw_spent(frame: pd.DataFrame) -> Figure:
     """Provable privacy loss over the epsilon of the axis, as printed, a panel a survey and a row a promise."""
     message = "Counting spends more privacy than the axis of the figure says, the estimator less"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.1, sharey=True)
-    looks = {"counts": ("counting", COLOURS[1], "s"), "MLE": ("estimator", COLOURS[3], "^")}
+    looks = {"counts": ("counting", "wins"), "MLE": ("estimator", "MLE as printed")}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         axes.axvline(1.0, color="black", lw=1)
         promises = [wrapped(promise, 1.5, 10) for promise in rows.promise]
-        for name, (text, colour, marker) in looks.items():
-            axes.plot(rows[name], promises, marker, color=colour, ms=7, label=text)
+        for name, (text, method) in looks.items():
+            axes.plot(rows[name], promises, **LOOK[method] | {"ls": "", "ms": 7, "mfc": None}, label=text)
         axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.4))
     label_outer(made, "privacy lost / ε of the axis", "what a voter may do")
     key(figure, *made[0].get_legend_handles_labels())
@@ -189,7 +189,11 @@ def draw_spent(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_same_noise(frame: pd.DataFrame) -> Figure:
     """In how many percent of the draws the estimator and a score give the same order, a panel a survey."""
-    message = "With the same noise the estimator ranks as net wins do, and exactly so on even comparisons"
+    least = frame["same order"][frame.score == "net wins"].min()
+    message = (
+        f"With the same noise the estimator ranks as net wins do in {math.floor(100 * least)} % of the draws or more, "
+        "and always on even comparisons"
+    )
     figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
     names = {"dropped": "open answers dropped", "half": "half a win each", "equally often": "spread evenly"}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):

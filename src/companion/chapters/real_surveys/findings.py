@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from companion.chapters.edge_privacy.oneshot import oneshot_checks
 from companion.instruments.allowance import Z
-from companion.instruments.loss_curves import AXES, label_of, monotone, place
+from companion.instruments.loss_curves import AXES, epsilon_of, label_of, monotone, place
 from companion.instruments.strengths import L2, LINF, MISSED, missed_more
 from companion.instruments.style import panels, styled
 from companion.ledger.claim import Check, amended, claim, printed
@@ -123,11 +123,14 @@ def check_finding_3(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> Iter
 def draw_advantage(frame: pd.DataFrame) -> Figure:
     """How much more the MLE misses than counts, as printed: a panel a kind of privacy, a field a setting."""
     groups = list(frame.groupby("unit", sort=False))
-    message = "Under much noise counting finds so many more of 100 best items (blue), under little the estimator (red)"
+    message = (
+        "Under much noise counting finds more of the best (blue), under little the estimator (red): "
+        "difference in percentage points"
+    )
     figure, made = panels(len(groups), message=message, height=2.7)
     for axes, (unit, rows) in zip(made, groups, strict=True):
         table = rows.pivot_table(index="along", columns="epsilon", values="more")
-        table = table.rename(index=label_of, columns=label_of)
+        table = table.rename(index=label_of, columns=epsilon_of)
         percent = table.map(lambda more: f"{round(100 * more):+d}".replace("-", "−").replace("+0", "0"))
         look = {"cmap": "RdBu", "vmin": -0.3, "vmax": 0.3, "cbar": False, "annot_kws": {"size": 9}}
         sns.heatmap(table, ax=axes, annot=percent, fmt="", **look)

@@ -182,7 +182,7 @@ def net_or_mle(
 @styled
 def draw_incomplete(frame: pd.DataFrame) -> Figure:
     """Error against the share of compared pairs, a panel a kind of graph; bars are 95 % intervals."""
-    message = "Net wins are best, unless opponents differ and it is public who met whom: then the estimator is"
+    message = "Net wins are as good as any, unless leagues rarely meet: then it pays to make public who met whom"
     figure, made = panels(frame.graph.nunique(), message=message, height=3.1, sharey=True)
     names = {"Erdős–Rényi": "every pair alike", "two leagues": "two leagues, rarely meeting"}
     for axes, (graph, rows) in zip(made, frame.groupby("graph", sort=False), strict=True):

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from companion.instruments.style import BAR, CALIBRATION, COLOURS
 
 LOOK: dict[str, dict[str, Any]] = {
-    "wins": CALIBRATION["corrected"],
+    "wins": CALIBRATION["corrected"] | {"ms": 8, "mfc": "none"},
     "net wins": CALIBRATION["net wins"],
     "win fraction": {"color": COLOURS[5], "marker": "P"},
     "MLE as printed": CALIBRATION["as printed"],
     "MLE, private graph": {"color": COLOURS[3], "marker": "^"},
-    "MLE, public graph": {"color": COLOURS[4], "marker": "v"},
+    "MLE, public graph": {"color": COLOURS[4], "marker": "v", "ms": 8, "mfc": "none", "ls": "--"},
 }
 
 

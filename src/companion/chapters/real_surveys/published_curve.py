@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from companion.chapters.ranking_universities.survey_counts import READING, SURVEYS, exact_difference, survey_data
-from companion.chapters.real_surveys.panels import PLACES_OFF, bars, epsilon_axis
+from companion.chapters.real_surveys.panels import LOOK, PLACES_OFF, bars, epsilon_axis
 from companion.chapters.real_surveys.survey_likelihood import (
     mle_curve,
     questionnaire_loss,
@@ -19,7 +19,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
     survey_mle,
 )
 from companion.instruments.allowance import Z
-from companion.instruments.style import CALIBRATION, key, label_outer, panels, styled
+from companion.instruments.style import key, label_outer, panels, styled
 from companion.ledger.claim import Check, amended, claim, printed
 
 #: Figure 8, curves of the perturbed MLE, as published by the authors: survey -> epsilon -> mean rank difference.
@@ -134,11 +134,10 @@ def draw_figure_8(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference against epsilon as printed, a panel a survey; bars are 95 % intervals."""
     message = "As published, counting looks several times better than the estimator"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.9, sharey=True)
-    look = CALIBRATION["as printed"]
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         mle, counts = (rows[rows.curve == name].sort_values("epsilon") for name in ("perturbed MLE", "noisy counts"))
-        bars(axes, mle.epsilon, mle, "estimator", look)
-        axes.plot(counts.epsilon, counts["mean"], color=look["color"], ls="--", lw=1.2, label="counting, exact")
+        bars(axes, mle.epsilon, mle, "estimator", LOOK["MLE as printed"])
+        axes.plot(counts.epsilon, counts["mean"], color=LOOK["wins"]["color"], ls="--", lw=1.2, label="counting, exact")
         known = rows.dropna(subset="published")
         axes.plot(known.epsilon, known.published, "kx", ms=7, mew=1.5, label="estimator, published", zorder=3)
         axes.axhline(rows.random.iloc[0], color="black", ls=":", lw=1.2, label="random order")
