@@ -30,17 +30,15 @@ def draw_trun_steps(frame: pd.DataFrame) -> Figure:
     figure, (axes,) = panels(message=message, height=3.5 if on_phone() else 2.9)
     axes.set(xlim=(0, 1), ylim=(-len(frame) + 0.55, 0.45))
     axes.set_axis_off()
-    asked = None
+    asked: list[Text] = []
     for at, step in enumerate(frame.itertuples()):
         if step.question:
-            box = _box(axes, 0.25, -at, step.question, "black")
-            if asked:
-                _arrow(axes, asked, box, "no")
-            asked = box
+            asked.append(_box(axes, 0.25, -at, step.question, "black"))
+            if at:
+                _arrow(axes, asked[-2], asked[-1], "no")
         colour = COLOURS[1] if step.wrong else "black"
-        _arrow(
-            axes, asked, _box(axes, 0.8, -at, "\n".join(filter(None, (step.answer, step.wrong))), colour), "", colour
-        )
+        answer = _box(axes, 0.8, -at, "\n".join(filter(None, (step.answer, step.wrong))), colour)
+        _arrow(axes, asked[-1], answer, "", colour)
     return figure
 
 
