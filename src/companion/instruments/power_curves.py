@@ -12,6 +12,13 @@ from matplotlib.axes import Axes
 LEAN, REJECTED = "agreement 1 − φ (0: shuffled)", "share rejected"
 
 
+def level(axes: Axes, share: float) -> None:
+    """A dotted line, with its name, at the share of shuffled rankings that a test may reject."""
+    axes.axhline(share, color="black", lw=0.8, ls=":", label="_")
+    axes.annotate(f"{100 * share:g} %", (1.01, share), xycoords=("axes fraction", "data"), fontsize=8.5, va="center",
+                  annotation_clip=False)  # fmt: skip
+
+
 def curve(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
     """Shares ``mean`` with their intervals, ``low`` to ``high``."""
     bars = np.stack([part["mean"] - part.low, part.high - part["mean"]]).clip(0)

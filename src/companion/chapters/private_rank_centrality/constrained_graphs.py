@@ -170,11 +170,15 @@ _SIZES = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[6]
 @styled
 def draw_constrained(frame: pd.DataFrame) -> Figure:
     """Fraction of random graphs with a coefficient below 1 against the edge probability."""
-    message = "A tournament must be far denser than it takes to be in one piece before the walk's promise says anything"
+    message = (
+        "A tournament must be far denser than it takes to be in one piece "
+        "before the random walk's promise says anything"
+    )
     figure, made = panels(2, message=message, height=2.7, sharex=True, sharey=True)
     titles = {0: "many games of every pair", 1: "one game of every pair"}
     for axes, (samples, title) in zip(made, titles.items(), strict=True):
-        for number, (size, part) in enumerate(frame[frame.samples == samples].sort_values("p").groupby("n_items")):
+        rows = frame[frame.samples == samples].sort_values("p")
+        for number, (size, part) in enumerate(rows.groupby("n_items")):
             off = [part["mean"] - part.low, part.high - part["mean"]]
             colour = _SIZES[number % len(_SIZES)]
             axes.errorbar(
@@ -183,8 +187,9 @@ def draw_constrained(frame: pd.DataFrame) -> Figure:
             axes.axvline(part.threshold.iloc[0], color=colour, lw=1, ls="--", label="_")
             axes.axvline(part.connected.iloc[0], color=colour, lw=1, ls=":", label="_")
         axes.set(title=title, xlim=(0, 1.02), ylim=(-0.03, 1.03))
-    label_outer(made, "chance that a pair meets", "share with a promise")
-    lines = [Line2D([], [], color="black", lw=1, ls=line) for line in ("--", ":")]
+        axes.annotate("in one piece", (rows.connected.max() + 0.01, 0.5), rotation=90, va="center", fontsize=8.5)
+    label_outer(made, "chance that a pair meets", "share of tournaments\nwith a promise")
     handles, labels = made[0].get_legend_handles_labels()
-    key(figure, [*handles, *lines], [*labels, "expected threshold", "in one piece"], columns=5)
+    expected = Line2D([], [], color="black", lw=1, ls="--")
+    key(figure, [*handles, expected], [*labels, "expected threshold"], columns=4)
     return figure

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from companion.instruments.style import COLOURS, panels, styled
+from companion.instruments.style import COLOURS, key, panels, styled
 from dprank.topk.spectral import ergodicity_coefficient, transition_matrix
 
 #: Three players, two games: B meets A and C.
@@ -39,7 +40,11 @@ def draw_feedback(frame: pd.DataFrame) -> Figure:
     message = "One game decides: without a rival who beat both, the walks from A and from C share no next step"
     figure, made = panels(2, message=message, height=2.1)
     for axes, (results, part) in zip(made, frame.groupby("results", sort=False), strict=True):
-        axes.set(xlim=(-0.45, 2.45), ylim=(-0.75, 1.25), title=f"{results}: τ₁ = {part.tau.iloc[0]:g}")
+        axes.set(
+            xlim=(-0.45, 2.45),
+            ylim=(-0.75, 1.25),
+            title=f"{results}:\nnext steps differ by up to τ₁ = {part.tau.iloc[0]:g}",
+        )
         axes.set_axis_off()
         for step in part.itertuples():
             _step(axes, step.start, step.end, step.chance)
@@ -48,6 +53,10 @@ def draw_feedback(frame: pd.DataFrame) -> Figure:
             shared = player in ends["A"] & ends["C"]
             axes.text(*place, player, ha="center", va="center", fontsize=11,
                       bbox={"boxstyle": "circle,pad=0.35", "fc": "none", **(_SHARED if shared else {})})  # fmt: skip
+    arrow = Line2D([], [], color=COLOURS[0], marker=">")
+    common = Line2D([], [], ls="", marker="o", ms=9, mfc="none", mec=_SHARED["ec"], mew=2)
+    said = ["from loser to winner, with its chance", "next from A and from C"]
+    key(figure, [arrow, common], said, columns=2)
     return figure
 
 

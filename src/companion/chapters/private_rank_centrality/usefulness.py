@@ -220,7 +220,7 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
     """Fraction of the true top k found against L, the comparisons of an edge, one panel a graph density."""
     densities = sorted(frame.p.unique(), reverse=True)
     message = (
-        "Noisy win counts, with a model fitted, find the best with the fewest games; "
+        "Noisy win counts, with a model fitted, find the best with the fewest games or about as few; "
         "the printed walk needs far more, or finds nothing"
     )
     figure, made = panels(len(densities), message=message, height=2.6, sharex=True, sharey=True)
@@ -230,10 +230,10 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
             beside = part.samples * 1.05 ** (number - len(_LOOKS) // 2)
             axes.errorbar(beside, part["mean"], BAR * part.se, label=_NAMES.get(method, "_"), lw=1.2, **look)
         axes.axhline(frame.blind.iloc[0], **_BLIND, label="_")
+        axes.annotate("blind", (1.01, frame.blind.iloc[0]), xycoords=("axes fraction", "data"), fontsize=8.5,
+                      va="center", color="0.4", annotation_clip=False)  # fmt: skip
         axes.set(xscale="log", title=f"{100 * p:g} % of pairs meet", ylim=(-0.03, 1.05))
     label_outer(made, "games per pair", "share of the best found")
     handles, labels = made[0].get_legend_handles_labels()
-    context = {"no noise": _LOOKS["no noise"], "blind choice": _BLIND}
-    handles += [Line2D([], [], **look) for look in context.values()]
-    key(figure, handles, [*labels, *context], columns=3)
+    key(figure, [*handles, Line2D([], [], **_LOOKS["no noise"])], [*labels, "no noise"], columns=3)
     return figure

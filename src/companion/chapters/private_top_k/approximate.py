@@ -230,7 +230,7 @@ _LOOK: dict[str, dict[str, Any]] = {
     "Laplace, basic": {"color": COLOURS[0], "linestyle": "--"},
     "Laplace, advanced": {"color": COLOURS[0], "linestyle": "-."},
     "Laplace, zCDP": {"color": COLOURS[5], "marker": "v"},
-    "Laplace, optimal": {"color": COLOURS[0], "marker": "x"},
+    "Laplace, optimal": {"color": COLOURS[0], "marker": "P"},
     "exponential mechanism, zCDP or pure": {"color": COLOURS[2], "marker": "D"},
 }
 
@@ -254,7 +254,7 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
             "exponential, pure": "exponential",
         },
     ),
-    "round after round (peeling)": (
+    "round after round: no better than Gumbel": (
         "peeling",
         {
             "Laplace, basic": "Laplace, basic",
@@ -278,7 +278,7 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
             axes.plot(rows.k, rows.sd, label=name, **_LOOK[mechanism])
         axes.set(title=title, xscale="log", yscale="log")
         axes.tick_params(labelbottom=True, labelleft=True)
-    label_outer(made, "", "deviation of the noise / $s$")
+    label_outer(made, "", "deviation of the noise\n(one record's step: 1)")
     for axes in made:
         axes.set_xlabel("items selected")
         name_lines(axes, width=12)

@@ -212,8 +212,13 @@ def draw_privacy_curves(frame: pd.DataFrame) -> Figure:
         name, colour = looks[noise]
         style = {"found": "-", "proved": "--", "calibrated": "o"}[curve]
         label = "_" if curve == "calibrated" else f"{name}, {curve}"
+        if curve == "calibrated":
+            axes.annotate("asked for", (part.epsilon.iloc[0], part.delta.iloc[0]), (-5, -9), textcoords="offset points",
+                          ha="right", va="center", fontsize=9, color=COLOURS[colour])  # fmt: skip
         axes.plot(part.epsilon, part.delta, style, color=COLOURS[colour], label=label)
     axes.set(title=f"{frame.k.iloc[0]} items selected", yscale="log")
-    axes.set(xlabel="loss allowed, ε", ylabel="exception needed, δ", xlim=(0, None), ylim=(frame.delta.min(), 1))
+    axes.set(
+        xlabel="privacy loss allowed, ε", ylabel="exception needed, δ", xlim=(0, None), ylim=(frame.delta.min(), 1)
+    )
     key(figure, *axes.get_legend_handles_labels(), columns=3)
     return figure

@@ -25,9 +25,9 @@ _FOUND = {
 #: Where names stand on the lines of `draw_found`.
 _PLACES = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.175, 13.9), "Laplace, Theorem 2.2": (0.6, 11.6)}
 _RELEASES = {
-    "set": "which items",
-    "list": "and their order",
-    "set, fresh values": "which items, and counts",
+    "set": "the items",
+    "list": "the items, in order",
+    "set, fresh values": "the items, and their counts",
 }
 #: How a record may move five counts, in either meaning.
 _BEFORE = (12, 10, 9, 7, 5)
@@ -109,7 +109,7 @@ def draw_one_release(frame: pd.DataFrame) -> Figure:
         label = "with noise: published" if chosen else "with noise: not published"
         axes.plot(part.place, part.noisy, "o", ms=6, label=label, **look)
     line = (frame.noisy[frame.chosen].min() + frame.noisy[~frame.chosen].max()) / 2
-    axes.axhline(line, color="black", lw=0.8, ls=":")
+    axes.axhline(line, color="black", lw=0.8, ls=":", label="published above")
     axes.set(xlabel="place of the diagnosis in the true order", ylabel="patients")
     axes.set_xticks(frame.place)
     axes.legend(loc="upper right", fontsize=9)
@@ -158,7 +158,10 @@ def price_list(m: int = DIAGNOSES, k: int = PUBLISHED) -> pd.DataFrame:
 def draw_price_list(frame: pd.DataFrame) -> Figure:
     """Bars of the largest loss over the promise, two for a release, their meaning of a record on them."""
     most = frame.times.max()
-    message = f"The order is free, the counts are not: where values move in any direction they cost {most:g} times ε"
+    message = (
+        "The order is free, the counts are not: with them, if values move in any direction, "
+        f"the loss is {most:g} times ε"
+    )
     figure, (axes,) = panels(message=message, height=2.8)
     for row in frame.itertuples():
         place = list(_RELEASES).index(row.release) + (0.2 if row.adjacency == "any direction" else -0.2)
@@ -170,7 +173,7 @@ def draw_price_list(frame: pd.DataFrame) -> Figure:
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.set(
-        xlim=(0, most + (1.35 if on_phone() else 0.5)),
+        xlim=(0, most + (1.5 if on_phone() else 0.5)),
         xlabel="largest loss over the promised ε",
         ylabel="what is published",
     )
@@ -205,7 +208,8 @@ def draw_needs(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     """Share of the list found against its length: four mechanisms of `recall.recall`, names beside the last points."""
-    figure, (axes,) = panels(message="Gumbel noise keeps more of a long list than Laplace noise", height=3.2)
+    message = f"At ε = {frame.epsilon.iloc[0]:g} Gumbel noise keeps more of a long list than Laplace noise"
+    figure, (axes,) = panels(message=message, height=3.2)
     looks = {"Gumbel": _FOUND["Gumbel noise"], "Laplace, ours": CALIBRATION["corrected"], **_FOUND}
     part = frame[frame.mechanism.isin(looks)].sort_values("k", kind="stable")
     for name, rows in part.groupby("mechanism", sort=False):

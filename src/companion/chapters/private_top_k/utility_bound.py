@@ -161,7 +161,7 @@ def draw_failure(frame: pd.DataFrame) -> Figure:
     axes.plot(ours["gap"], ours.failure, color=CALIBRATION["corrected"]["color"], label="ours, any number")
     label = f"exact, {exact['items'].max():,} items"
     axes.plot(exact["gap"], exact.failure, "o", color=COLOURS[6], ms=3, label=label)
-    axes.plot(GAP, 1 - qiao2021.EXAMPLE_P, "kx", ms=8, mew=2, label=f"published, {EXAMPLE:,} items")
+    axes.plot(GAP, 1 - qiao2021.EXAMPLE_P, "kx", ms=8, mew=2, label=f"the paper's example, {EXAMPLE:,} items")
     axes.set(xlabel="gap between neighbours, in noise scales", ylabel="chance of a wrong set", yscale="log")
     axes.set_ylim(bottom=exact.failure.min() / 3, top=2)
     style.key(figure, *axes.get_legend_handles_labels(), columns=1 if style.on_phone() else 3)

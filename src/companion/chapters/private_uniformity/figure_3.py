@@ -34,7 +34,7 @@ from companion.chapters.private_uniformity.same_data import (
 )
 from companion.chapters.private_uniformity.trun import agreeing_loss, theorem_6
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.power_curves import LEAN, REJECTED, curve
+from companion.instruments.power_curves import LEAN, REJECTED, curve, level
 from companion.instruments.style import COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import certain, crossing, wilson
@@ -229,6 +229,13 @@ _LOOKS: dict[str, dict[str, Any]] = {
     LOCAL_EXACT: {"color": COLOURS[0], "marker": "o"},
     LOCAL_FIXED: {"color": COLOURS[3], "marker": "v"},
 }
+_NAMES = {
+    BUCKETED: "bucketing (BUNIF)",
+    COIN: "bucketing with a coin",
+    LOCAL_EXACT: "all pairs, random pairing",
+    LOCAL_FIXED: "all pairs, fixed pairing",
+    ONE_BIT: "one answer",
+}
 
 
 def _power(frame: pd.DataFrame, message: str) -> Figure:
@@ -239,9 +246,9 @@ def _power(frame: pd.DataFrame, message: str) -> Figure:
         least, most = part.gap[part.gap > 0].min() / 3, part.gap.max()
         for test in dict.fromkeys(frame.test):
             rows = part[part.test == test].sort_values("gap")
-            name = "_" if test == FREE else test
+            name = "_" if test == FREE else _NAMES.get(test, test)
             curve(axes, rows.gap.where(rows.gap > 0, least), rows, label=name, **_LOOKS[test])
-        axes.axhline(part.delta.iloc[0], color="black", lw=0.8, ls=":", label="_")
+        level(axes, part.delta.iloc[0])
         axes.set(xscale="log", title=f"{m:,} items", ylim=(-0.03, 1.03))
         room = (most / least) ** 0.15  # or the label runs into that of the left end
         ticks = [10.0**e for e in range(-7, 1) if least * room < 10.0**e <= most]
@@ -260,7 +267,8 @@ def draw_figure_3(frame: pd.DataFrame) -> Figure:
     """The paper's Figure 3: its private tests as printed."""
     return _power(
         frame,
-        "The truncated test (TRUN) is turned round: as printed it rejects shuffled rankings, and accepts agreeing ones",
+        "The truncated test (TRUN) is turned round: as printed it rejects shuffled rankings, "
+        "and accepts many agreeing ones",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from companion.instruments.style import COLOURS, DESK, PHONE, on_phone, panels, styled, wrapped
 
@@ -12,7 +13,7 @@ from companion.instruments.style import COLOURS, DESK, PHONE, on_phone, panels, 
 _STEPS = (
     ("Does a rare coin say so?", "yes: toss a fair coin for the answer", ""),
     ("Is the noisy sum of all signs large?", "yes: Reject", ""),
-    ("Draw with chance p, which grows with the agreement", "drawn: Accept", "should be Reject"),
+    ("Draw with chance p, which grows with the agreement", "drawn: Accept (says: shuffled)", "should be Reject"),
     ("", "not drawn: Reject", "should be Accept"),
 )
 
@@ -29,27 +30,29 @@ def draw_trun_steps(frame: pd.DataFrame) -> Figure:
     figure, (axes,) = panels(message=message, height=3.5 if on_phone() else 2.9)
     axes.set(xlim=(0, 1), ylim=(-len(frame) + 0.55, 0.45))
     axes.set_axis_off()
-    asked = 0
+    asked: list[Text] = []
     for at, step in enumerate(frame.itertuples()):
         if step.question:
+            asked.append(_box(axes, 0.25, -at, step.question, "black"))
             if at:
-                _arrow(axes, (0.25, -asked - 0.3), (0.25, -at + 0.3), "no")
-            _box(axes, 0.25, -at, step.question, "black")
-            asked = at
+                _arrow(axes, asked[-2], asked[-1], "no")
         colour = COLOURS[1] if step.wrong else "black"
-        _arrow(axes, (0.48, -asked), (0.6, -at), "", colour)
-        _box(axes, 0.8, -at, "\n".join(filter(None, (step.answer, step.wrong))), colour)
+        answer = _box(axes, 0.8, -at, "\n".join(filter(None, (step.answer, step.wrong))), colour)
+        _arrow(axes, asked[-1], answer, "", colour)
     return figure
 
 
-def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> Text:
     """Words in a frame about a point."""
     inches = 0.4 * (PHONE if on_phone() else DESK)
     said = "\n".join(wrapped(line, inches, 10) for line in text.split("\n"))
-    axes.text(x, y, said, ha="center", va="center", color=colour, fontsize=9,
-              bbox={"boxstyle": "round,pad=0.4", "fc": "none", "ec": colour})  # fmt: skip
+    return axes.text(x, y, said, ha="center", va="center", color=colour, fontsize=9,
+                     bbox={"boxstyle": "round,pad=0.4", "fc": "none", "ec": colour})  # fmt: skip
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], word: str, colour: str = "black") -> None:
-    axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2})
-    axes.text(start[0] + 0.02, (start[1] + end[1]) / 2, word, va="center", fontsize=9)
+def _arrow(axes: Axes, start: Text, end: Text, word: str, colour: str = "black") -> None:
+    """From the frame of words to that of others, with a word beside it."""
+    (x, y), (there, below) = start.get_position(), end.get_position()
+    frames = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (there, below), (x, y), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2} | frames)
+    axes.text((x + there) / 2 + 0.02, (y + below) / 2, word, va="center", fontsize=9)

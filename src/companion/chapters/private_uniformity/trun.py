@@ -264,19 +264,19 @@ def corrected_margin() -> float:
 @styled
 def draw_acceptance(frame: pd.DataFrame) -> Figure:
     """Probability of acceptance against UNIF's statistic, and privacy loss against the number of rankings."""
-    message = "TRUN accepts where rankings agree and it should reject, and one ranking moves its answer too far"
+    message = "TRUN accepts (says: shuffled) where rankings agree, and with few rankings one ranking moves it too far"
     figure, (ramp, loss) = panels(2, message=message, height=3.0)
     part = frame[frame.panel == "acceptance"]
     ramp.plot(part.x, part["value"], color=COLOURS[1])
     ramp.fill_between(part.x, part.low, part.high, color=COLOURS[1], alpha=0.25, lw=0)
     ramp.axvline(1, color="black", lw=0.8, ls=":")
-    ramp.set(title="the answer, and what one ranking can do", ylabel="chance that it accepts", ylim=(0, 1))
-    ramp.set_xlabel("agreement: $Y$ over its mean if shuffled")
+    ramp.set(title="band: what one ranking can change", ylabel="chance that it accepts", ylim=(0, 1))
+    ramp.set_xlabel("agreement (1: mean if shuffled)")
     part = frame[frame.panel == "loss"]
     loss.plot(part.x, part.low, color=COLOURS[1], label="attained")
     loss.plot(part.x, part["value"], color=COLOURS[0], lw=1, ls="-.", label="pairing known")
     loss.plot(part.x, part.high, color=COLOURS[6], ls="--", lw=1, label="proved")
-    loss.axhline(EPSILON_0, color="black", lw=0.8, ls=":", label="promised")
+    loss.axhline(EPSILON_0, color="black", lw=0.8, ls=":", label="promise")
     loss.set(title="the privacy lost", xlabel="rankings", ylabel="privacy loss", xscale="log", yscale="log")
     loss.legend(loc="lower left", fontsize=9)
     return figure

@@ -101,20 +101,24 @@ _MALLOWS: dict[str, dict[str, Any]] = {
     "MA, any centre": {"color": COLOURS[3], "marker": "^"},
     "MA, first ranking": {"color": COLOURS[2], "marker": "D"},
 }
+_NAMES = {"MA, any centre": "MA, any fixed centre", "MA, first ranking": "MA, centre = first ranking"}
 
 
 @styled
 def draw_any_centre(frame: pd.DataFrame) -> Figure:
     """Power of UNIF and of two readings of MA against 1 - phi, a panel for each number of items and of rankings."""
     groups = list(frame.groupby(["n_items", "n_rankings"], sort=True))
-    message = "Any fixed centre puts a ceiling on Mallows's test (MA); the first ranking as its centre takes that away"
+    message = (
+        "With few rankings a fixed centre puts a ceiling on Mallows's test (MA); "
+        "the first ranking as its centre takes that away"
+    )
     figure, made = panels(len(groups), message=message, height=2.3, columns=2, sharey=True)
     for axes, ((items, rankings), rows) in zip(made, groups, strict=True):
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
             unif = test == "UNIF"
             look = power.SIZE[str(calibration)] | {"ls": ":"} if unif else _MALLOWS[str(test)]
-            curve(axes, part.gap, part, label=f"{test}, {calibration}" if unif else str(test), **look)
-        axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="MA, any centre: its ceiling")
+            curve(axes, part.gap, part, label=_NAMES.get(str(test), f"UNIF, {calibration}"), **look)
+        axes.axhline(rows.limit.iloc[0], color=COLOURS[3], lw=1, ls="--", label="ceiling of a fixed centre")
         axes.set(title=f"{items:,} items, {rankings:,} rankings", xscale="log", ylim=(-0.03, 1.05))
     label_outer(made, LEAN, REJECTED)
     key(figure, *made[0].get_legend_handles_labels(), columns=3)

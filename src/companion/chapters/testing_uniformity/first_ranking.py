@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from companion.chapters.testing_uniformity.power import PANELS
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.power_curves import LEAN, REJECTED
+from companion.instruments.power_curves import LEAN, REJECTED, level
 from companion.instruments.style import BAR, COLOURS, key, name_lines, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import FALSE_ALARM, all_distances
@@ -35,7 +35,13 @@ READINGS: dict[str, tuple[type[MallowsApproximate], Centre, Sides]] = {
 _SHORT = dict(
     zip(
         READINGS,
-        ("fixed, one-sided", "fixed, two-sided", "first ranking", "estimated", "estimated, simulated"),
+        (
+            "centre fixed, one-sided",
+            "centre fixed, two-sided",
+            "centre = first ranking",
+            "centre estimated",
+            "centre estimated, threshold simulated",
+        ),
         strict=True,
     )
 )
@@ -137,12 +143,13 @@ def check_ma(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
 def draw_ma_power(frame: pd.DataFrame) -> Figure:
     """Power of the readings of MA against 1 - phi; at 0 their size."""
     message = (
-        "A centre from the same rankings makes Mallows's test reject shuffled decks, unless its threshold is simulated"
+        "A centre estimated from the same rankings makes Mallows's test reject shuffled ones, "
+        "unless its threshold is simulated"
     )
     figure, (axes,) = panels(message=message, height=3.2)
     for colour, mark, (reading, part) in zip(COLOURS, "osD^v", frame.groupby("reading", sort=False), strict=False):
         axes.errorbar(part.gap, part["mean"], BAR * part.se, capsize=2, color=colour, marker=mark, label=str(reading))
-    axes.axhline(frame.delta.iloc[0], color="black", lw=0.8, ls=":", label="_")
+    level(axes, frame.delta.iloc[0])
     axes.set(xlabel=LEAN, ylabel=REJECTED, ylim=(-0.02, 1.02))
     if on_phone():
         handles, labels = axes.get_legend_handles_labels()

@@ -215,19 +215,19 @@ def draw_condition(frame: pd.DataFrame) -> Figure:
     laws, bound = frame.dropna(subset="epsilon"), frame[frame.epsilon.isna()]
     as_printed = CALIBRATION["as printed"]["color"]
     for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):
-        first.plot(part["items"], part.gap, marker="o", color=colour, label=f"ε = {epsilon:g}")
+        first.plot(part["items"], part.gap, marker="o", color=colour, label=f"tolerance {epsilon:g}")
     first.plot(bound["items"], bound.gap, color=as_printed, lw=2.2, label="Theorem 4")
     first.set(xscale="log", yscale="log", xlim=(laws["items"].min() / 1.3, None), ylabel=LEAN)
     second.plot(bound["items"], bound.zeros, color=as_printed, lw=2.2, label="exact")
     second.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved: no fewer")
-    second.set(xscale="log", yscale="log", ylabel="nines that ε must begin with")
+    second.set(xscale="log", yscale="log", ylabel="nines that it must begin with")
     second.yaxis.set_minor_formatter(NullFormatter())
     ticks = [t for t in (20, 100, 500, 2000, 10_000, 50_000) if t < bound.zeros.max()]
     second.set_yticks(ticks, [f"{t:,}" for t in ticks])
     for axes in (first, second):
         axes.set_xlabel("items")
-    first.set_title("tolerances ε, and what is asked")
-    second.set_title("the least ε for which it is met")
+    first.set_title("what tolerances mean, and what is asked")
+    second.set_title("the least tolerance that meets it")
     second.legend()
-    name_lines(first, width=9)
+    name_lines(first, width=14)
     return figure

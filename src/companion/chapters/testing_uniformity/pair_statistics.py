@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from scipy import stats
 
 from companion.instruments.allowance import ROUNDING
@@ -28,6 +29,7 @@ CALM = 6.1
 MU = 1e-6
 #: Colours of numbers of items; orange is what is printed.
 _SIZES = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[6]
+_EXCEEDED = COLOURS[1]
 
 
 def size_at_atoms(n_items: int, n_rankings: int) -> pd.DataFrame:
@@ -209,16 +211,20 @@ def check_moments(
 def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
     message = (
-        "With few items shuffled decks can pass the printed threshold more often than promised; with many, far less"
+        "With few items shuffled rankings can pass the printed threshold more often than promised; with many, far less"
     )
     figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
         m, k = sizes
         look: dict[str, Any] = {"marker": mark, "ls": ":"} if len(part) < 12 else {"ls": "-"}
+        exceeded = part["size"].where(part["size"] > np.exp(-(part.excess**2) / 4))
+        axes.plot(part.excess, exceeded, color=_EXCEEDED, alpha=0.3, lw=7, marker="o", ms=7, mew=0, label="_")
         axes.plot(part.excess, part["size"], color=colour, label=f"{m:,} items, {k:,} rankings", **look)
     excess = np.linspace(0, frame.excess.max(), 200)
     axes.plot(excess, np.exp(-(excess**2) / 4), color=CALIBRATION["as printed"]["color"], lw=2.2, label="promised")
-    axes.set(yscale="log", ylim=(1e-6, 1.3), ylabel="chance that shuffled decks pass")
-    axes.set_xlabel("threshold less the mean $m/2$, in $\\sqrt{m}$")
-    key(figure, *axes.get_legend_handles_labels(), columns=1 if on_phone() else 3)
+    axes.set(yscale="log", ylim=(1e-6, 1.3), ylabel="chance that shuffled rankings pass")
+    axes.set_xlabel("threshold less its mean $m/2$, in $\\sqrt{m}$ ($m$: items)")
+    handles, labels = axes.get_legend_handles_labels()
+    handles.append(Line2D([], [], color=_EXCEEDED, alpha=0.3, lw=7))
+    key(figure, handles, [*labels, "more than promised"], columns=1 if on_phone() else 3)
     return figure

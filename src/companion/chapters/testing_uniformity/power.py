@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from companion.instruments.allowance import Z
-from companion.instruments.power_curves import LEAN, REJECTED, curve
+from companion.instruments.power_curves import LEAN, REJECTED, curve, level
 from companion.instruments.style import CALIBRATION, key, label_outer, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import certain, crossing, spread, wilson
@@ -285,7 +285,7 @@ def draw_two_rankings(frame: pd.DataFrame) -> Figure:
                 continue
             line = {"2SAMP": "-", "UNIF": ":"}[str(test)]
             curve(axes, part.gap, part, label=f"{test}, {calibration}", ls=line, **SIZE[str(calibration)])
-        axes.axhline(DELTA, color="black", lw=0.8, ls="--", label="_")
+        level(axes, DELTA)
         axes.xaxis.set_major_locator(MaxNLocator(3))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axes.set(title=f"{items:,} items", ylim=(-0.03, 1.03))
@@ -294,7 +294,7 @@ def draw_two_rankings(frame: pd.DataFrame) -> Figure:
     if (frame.calibration == PUBLISHED).any():
         handles, labels = (
             [*handles, Line2D([], [], color="black", marker="x", ms=8, mew=2, ls="")],
-            [*labels, "published"],
+            [*labels, "the paper's one point"],
         )
     key(figure, handles, labels, columns=3)
     return figure

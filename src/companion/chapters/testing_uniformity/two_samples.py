@@ -272,16 +272,16 @@ def distance_laws(
 @styled
 def draw_distance_laws(frame: pd.DataFrame) -> Figure:
     """Distribution functions of the distance of two rankings, with the printed and the exact threshold."""
-    message = "Two rankings with a slight common lean lie closer than shuffled decks; the printed threshold misses much"
+    message = "Two rankings with a slight common lean lie closer than shuffled ones; the printed threshold misses much"
     figure, (axes,) = panels(message=message, height=3.0)
     for (law, part), colour in zip(frame.groupby("law", sort=False), ("black", *COLOURS[3:]), strict=False):
-        name = str(law).replace("uniform", "shuffled decks").replace("phi", "φ").replace("-", "−")
+        name = str(law).replace("uniform", "shuffled").replace("1 - phi =", "lean")
         bars = BAR * part.se.where(part.se > 0)
         axes.errorbar(part.distance, part.probability, bars, capsize=2, color=colour, label=name)
     for column, calibration in (("printed", "as printed"), ("exact", "corrected")):
         colour = CALIBRATION[calibration]["color"]
         axes.axvline(frame[column].iloc[0], color=colour, ls="--", lw=1.2, label=f"{column} threshold")
     axes.set(xlabel="pairs of items on which two rankings differ", ylim=(-0.02, 1.02))
-    axes.set_ylabel("chance that so few differ")
+    axes.set(ylabel="chance that so few differ", title="agreement is found left of a threshold")
     key(figure, *axes.get_legend_handles_labels(), columns=3)
     return figure

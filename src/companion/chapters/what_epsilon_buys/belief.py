@@ -219,7 +219,7 @@ def draw_most(frame: pd.DataFrame) -> Figure:
         rows = frame[frame["epsilon"] == epsilon]
         x, y = 100 * rows["before"].to_numpy(), 100 * rows["after"].to_numpy()
         axes.plot(x, y, color=colour)
-        middle = len(x) // 2
+        middle = 3 * len(x) // 10
         rise = (y[middle + 1] - y[middle - 1]) / (x[middle + 1] - x[middle - 1])
         # along the line, as wide as it is high
         look: dict[str, Any] = {
@@ -229,6 +229,10 @@ def draw_most(frame: pd.DataFrame) -> Figure:
             "color": colour,
         }
         axes.annotate(f"ε = {epsilon:g}", (x[middle], y[middle] + 1.5), ha="center", va="bottom", **look)
+    told = 100 * gain(1.0)
+    axes.plot([50, 50, 0], [0, told, told], color="black", lw=0.8, ls=":")
+    axes.plot(50, told, "o", color="black")
+    axes.annotate(f"50 % becomes {told:.0f} %", (53, 25), fontsize=9)
     axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the release, %", ylabel="belief after it, at most, %")
     axes.set_aspect("equal")
     return figure
@@ -238,7 +242,9 @@ def draw_most(frame: pd.DataFrame) -> Figure:
 def draw_twenty(frame: pd.DataFrame) -> Figure:
     """A dot a release on a line of beliefs; a bar where the promise ends."""
     epsilons: Sequence[float] = sorted(frame["epsilon"].unique())
-    message = "Most releases teach less about one person than the promise allows"
+    within = bool(frame["belief"].between(1 - frame["at most"], frame["at most"], inclusive="neither").all())
+    subject = "Every release teaches" if within else "Most releases teach"
+    message = f"{subject} less than the promise allows, the order alone almost nothing"
     figure, made = panels(len(epsilons), message=message, height=1.35, columns=1, sharex=True)
     for axes, epsilon in zip(made, epsilons, strict=True):
         rows = frame[frame["epsilon"] == epsilon]
@@ -255,7 +261,9 @@ def draw_twenty(frame: pd.DataFrame) -> Figure:
         axes.set(xlim=(0, 100), ylim=(-1, 13), yticks=[], title=f"ε = {epsilon:g}: at most {bound:.0f} %")
         axes.grid(visible=False)
         axes.spines["left"].set_visible(False)
-    made[-1].set_xlabel("belief after a release, %, from 50 %")
+    cap = 100 * frame.loc[frame["epsilon"] == epsilons[0], "at most"].iloc[0]
+    made[0].annotate("promise", (cap + 1, 10), fontsize=8.5, color=COLOURS[1])
+    made[-1].set_xlabel("belief in what one person said, % (before: 50 %)")
     return figure
 
 

@@ -88,7 +88,8 @@ def draw_releases(frame: pd.DataFrame) -> Figure:
     """A column a release, a tile an item, best on top; without noise the shades would run from dark to dark."""
     epsilons: Sequence[float] = sorted(frame["epsilon"].unique())
     items, number = frame["place"].max(), frame["release"].max()
-    message = "The same ballots, ranked again and again: at small ε every release has another order"
+    least = f"ε = {epsilons[0]:g}".replace(" ", "\N{NO-BREAK SPACE}")
+    message = f"The same ballots, ranked again and again: at {least} the order changes from release to release"
     figure, made = panels(len(epsilons), message=message, height=0.2 * items + 0.45, columns=1, sharex=True)
     letters = names(items)
     for axes, epsilon in zip(made, epsilons, strict=True):
@@ -101,8 +102,8 @@ def draw_releases(frame: pd.DataFrame) -> Figure:
             axes.annotate(letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=7, color=light)
         axes.set(xlim=(0, number + 1.6), ylim=(items, 0), yticks=[], xticks=[], title=f"ε = {epsilon:g}")
         axes.grid(visible=False)
+        axes.tick_params(length=0)
         for side in axes.spines.values():
             side.set_visible(False)
     made[-1].set_xticks([0.5, 1.6 + number / 2], ["no noise", f"{number} releases of the same ballots"])
-    made[-1].tick_params(length=0)
     return figure

@@ -56,15 +56,15 @@ def numbers(items: int, epsilon: float) -> dict[str, str]:
 @styled
 def draw_added_up(frame: pd.DataFrame) -> Figure:
     """Belief against the number of releases, two bounds and what happens, with names on the lines."""
-    figure, (axes,) = panels(message="A promise a week is no promise after a year", height=3.3)
+    figure, (axes,) = panels(message="A promise for each weekly release is no promise after a year", height=3.3)
     lines = {
         "sum": "at most, as epsilons add",
-        "with delta": f"at most, but for a chance of {DELTA:g}",
+        "with delta": f"at most, but for {DELTA / 1e-6:g} chance in a million",
         "right": "how often the attacker is right",
     }
     for colour, marker, (name, label) in zip(COLOURS, "so^", lines.items(), strict=False):
         bars = 100 * BAR * frame["se"] if name == "right" else None
         axes.errorbar(frame["releases"], 100 * frame[name], bars, color=colour, marker=marker, label=label)
-    axes.set(xlabel="releases about the same people", ylabel="belief that began at 50 %, in %", ylim=(49, 101))
+    axes.set(xlabel="weekly releases about the same people", ylabel="belief that began at 50 %, in %", ylim=(49, 101))
     name_lines(axes, width=14)
     return figure

@@ -15,7 +15,7 @@ def test_what_the_flow_calls_wrong_is_what_the_test_does():
     assert as_printed.accepts(agree) > 0.9 > 0.1 > as_printed.accepts(shuffled)
     wrong = steps[steps.wrong != ""]
     assert wrong.answer.str.cat(wrong.wrong, ": ").tolist() == [
-        "drawn: Accept: should be Reject",
+        "drawn: Accept (says: shuffled): should be Reject",
         "not drawn: Reject: should be Accept",
     ]
     drawn = [text.get_text().split("\n")[-1] for text in pictures.draw_trun_steps(steps).axes[0].texts]

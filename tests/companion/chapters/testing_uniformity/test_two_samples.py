@@ -105,5 +105,5 @@ def test_the_figure_draws_every_law():
     laws = two_samples.distance_laws(10, [0.1, 0.5], 0.05, 50)
     assert laws.law.nunique() == 3
     names = [text.get_text() for text in two_samples.draw_distance_laws(laws).legends[0].get_texts()]
-    curves = ["shuffled decks", "1 − φ = 0.1", "1 − φ = 0.5"]
+    curves = ["shuffled", "lean 0.1", "lean 0.5"]
     assert sorted(names) == sorted([*curves, "printed threshold", "exact threshold"])
