@@ -264,7 +264,7 @@ def draw_map(frame: pd.DataFrame) -> Figure:
             y = len(sizes) - 1 - sizes.index((row.items, row.people, row.answers, row.k))
             axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * row.dark, lw=0))
             if row.use:
-                frame_of = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
+                frame_of: dict[str, Any] = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
                 axes.add_patch(Rectangle((x + 0.04, y + 0.07), 0.92, 0.86, **frame_of))
             said = row.said if not on_phone() or len(row.said) < 4 or float(row.said) < 10 else f"{float(row.said):.0f}"
             axes.annotate(said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)

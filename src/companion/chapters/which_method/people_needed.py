@@ -80,7 +80,7 @@ def rounded(people: float) -> str:
 @styled
 def draw_people(frame: pd.DataFrame) -> Figure:
     """People against epsilon, a panel a kind of trust, a line for all that is asked."""
-    message = "Without trust tens to hundreds of times as many people must take part, unless ε is large"
+    message = "Without trust tens, hundreds or more times as many people must take part, unless ε is large"
     figure, made = panels(2, message=message, height=3.4, sharey=True)
     names = list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"]))
     ticks = sorted(frame["epsilon"].unique())
