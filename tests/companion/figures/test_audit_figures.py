@@ -38,7 +38,7 @@ def test_losses_beyond_the_axis_point_outwards(losses):
     assert figure.get_suptitle() == "1 of 2 mechanisms, as printed, lose more privacy than their papers say"
     assert {(">", promises.HIGH), ("o", 1.0), ("|", 1.0), (5, 1.2), (5, 0.8)} <= marks(first)
     assert {("<", promises.LOW), (5, promises.LOW), (5, 0.5)} <= marks(second)
-    assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", "repaired"]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", "calibrated"]
 
 
 def test_bars_of_the_figure_on_floats():

@@ -170,7 +170,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         for place, row in rows.iterrows():
             _draw_row(axes, place, row)
         new = rows.mechanism != rows.mechanism.shift()
-        axes.set_yticks(range(len(rows)), rows.mechanism.where(new, "repaired"))
+        axes.set_yticks(range(len(rows)), rows.mechanism.where(new, "calibrated"))
         axes.set(title=paper, ylim=(len(rows) - 0.4, -0.6), xscale="log", xlim=(LOW * 0.9, HIGH * 1.1))
         axes.axvline(1, color="black", lw=1, zorder=0)
         axes.axvspan(1, HIGH * 1.1, color=COLOURS[1], alpha=0.07, lw=0, zorder=0)
