@@ -157,6 +157,13 @@ def key(figure: Figure, handles: Iterable[Any], labels: Iterable[str], *, column
                   borderaxespad=0.2, columnspacing=1.4, handletextpad=0.5, labelspacing=0.4)  # fmt: skip
 
 
+def note(figure: Figure, text: str) -> None:
+    """How the panels are read, in small letters above them. Call it last."""
+    text = wrapped(text, figure.get_figwidth(), 9)
+    taken = _grow(figure, (text.count("\n") + 1) * 9 * 1.25 / 72 + _GAP)
+    figure.text(0.01, 1 - taken / figure.get_figheight(), text, va="top", fontsize=9, color="0.3")
+
+
 def name_lines(axes: Axes, *, size: float = 9, width: int = 18, names: Mapping[str, str] | None = None) -> None:
     """Put the name of each line that has one to its right end, in its colour; names keep off one another.
 
@@ -178,15 +185,14 @@ def name_lines(axes: Axes, *, size: float = 9, width: int = 18, names: Mapping[s
     box = axes.get_window_extent()
     wanted = np.clip([end for end, _, _ in ends], box.y0, box.y1)
     placed = isotonic_regression(wanted - centres).x + centres
-    across = axes.get_yaxis_transform()
     for at, line, text, (_, _, colour) in zip(placed, wanted, said, ends, strict=True):
         height = (at - box.y0) / box.height
         axes.annotate(text, (1.02, height), xycoords="axes fraction", color=colour, fontsize=size, va="center",
                       linespacing=1.05, annotation_clip=False)  # fmt: skip
         if abs(at - line) > points.min() / 2:
-            there = axes.transData.inverted().transform((box.x1, at))[1]
-            here = axes.transData.inverted().transform((box.x1, line))[1]
-            axes.plot([1.0, 1.018], [here, there], color=colour, lw=0.6, transform=across, clip_on=False, label="_")
+            here = (line - box.y0) / box.height
+            axes.plot([1.0, 1.018], [here, height], color=colour, lw=0.6, transform=axes.transAxes, clip_on=False,
+                      label="_")  # fmt: skip
 
 
 def _end(axes: Axes, handle: Any) -> list[tuple[tuple[float, float], Any]]:

@@ -35,10 +35,10 @@ def marks(axes):
 def test_losses_beyond_the_axis_point_outwards(losses):
     figure = promises.draw_claimed_and_true(losses)
     first, second = figure.axes
-    assert figure.get_suptitle() == "1 of 2 mechanisms lose more privacy than their papers say"
+    assert figure.get_suptitle() == "1 of 2 mechanisms, as printed, lose more privacy than their papers say"
     assert {(">", promises.HIGH), ("o", 1.0), ("|", 1.0), (5, 1.2), (5, 0.8)} <= marks(first)
     assert {("<", promises.LOW), (5, promises.LOW), (5, 0.5)} <= marks(second)
-    assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", ""]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", "calibrated"]
 
 
 def test_bars_of_the_figure_on_floats():
@@ -63,6 +63,6 @@ def test_every_bug_is_a_mark():
         }
     )
     caught, missed = bugs.draw_releases_needed(frame).axes[0].lines[:2]
-    assert caught.get_xdata().tolist() == [1.2, bugs.HIGH, 1.6 * bugs.HIGH]
+    assert caught.get_xdata().tolist() == [1.2, bugs.HIGH, 2 * bugs.HIGH]
     assert missed.get_ydata().tolist() == [100_000]
     assert show("bugs", frame, bugs.draw_releases_needed).svg == show("bugs", frame, bugs.draw_releases_needed).svg

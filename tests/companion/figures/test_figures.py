@@ -99,6 +99,33 @@ def overlapping(figure: Figure) -> int:
     return sum(a.overlaps(b) for panel in boxes for a, b in combinations(panel, 2))
 
 
+@styled
+def draw_free(heights: list[float], *, named: bool) -> Figure:
+    """Lines that end together at the top of a logarithmic axis whose limits nobody set."""
+    figure, (axes,) = panels(message="Names leave the axis as it is")
+    for number, height in enumerate(heights):
+        axes.plot([0, 1], [0.5, height], label=f"line {number}")
+    axes.set(yscale="log")
+    if named:
+        name_lines(axes)
+    return figure
+
+
+def test_a_leader_ends_at_its_name_and_moves_no_limit():
+    heights = [100.0, 99.0, 98.0, 97.0]
+    plain, named = (draw_free(heights, named=it) for it in (False, True))
+    axes = named.axes[0]
+    leaders = [line for line in axes.get_lines() if line.get_label() == "_"]
+    assert leaders
+    assert axes.get_ylim() == plain.axes[0].get_ylim()
+    for line in leaders:
+        (_, here), (_, there) = line.get_transform().transform(line.get_xydata())
+        matching = next(text for text in axes.texts if text.get_color() == line.get_color())
+        assert there == pytest.approx(axes.transAxes.transform(matching.xy)[1])
+        number = int(matching.get_text().removeprefix("line "))
+        assert here == pytest.approx(axes.transData.transform((1, heights[number]))[1], abs=1)
+
+
 @pytest.mark.parametrize("heights", [[0.5] * 5, [0.0, 0.01, 0.5, 0.51, 1.0], [1.0] * 6, [0.2]])
 def test_names_keep_off_one_another(heights):
     frame = ends(heights)

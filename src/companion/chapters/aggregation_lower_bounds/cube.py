@@ -169,21 +169,25 @@ def places(x: Sequence[int], middle: int) -> pd.DataFrame:
     return pd.DataFrame({"item": item + 1, "before": item + 1, "place": np.asarray(found) + 1, "kind": kind})
 
 
-_KINDS = {"exchanged": (COLOURS[1], 2.2), "left alone": (COLOURS[0], 2.2), "between": ("0.6", 1.0)}
+_KINDS = {
+    "exchanged": ("pair that changes places", COLOURS[1], 2.2),
+    "left alone": ("pair that stays", COLOURS[0], 2.2),
+    "between": ("items between", "0.6", 1.0),
+}
 
 
 @styled
 def draw_places(frame: pd.DataFrame) -> Figure:
     """Every item's line from its place in the identity, above, to its place in pi^x, below."""
     figure, (axes,) = panels(message="A pair that changes places crosses every item between it", height=2.6)
-    for kind, (colour, width) in _KINDS.items():
+    for kind, (name, colour, width) in _KINDS.items():
         for number, row in enumerate(frame[frame.kind == kind].itertuples()):
-            label = "_" if number else kind
+            label = "_" if number else name
             axes.plot([row.before, row.place], [1, 0], color=colour, lw=width, marker="o", label=label)
             for at, height, side in ((row.before, 1.12, "bottom"), (row.place, -0.12, "top")):
                 axes.text(at, height, str(row.item), ha="center", va=side, color=colour)
     axes.set(ylim=(-0.45, 1.45), yticks=[0, 1], xticks=[])
-    axes.set_yticklabels(["$\\pi^x$", "identity"])
+    axes.set_yticklabels(["after", "before"])
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)

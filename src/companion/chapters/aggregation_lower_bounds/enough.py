@@ -206,13 +206,13 @@ def check_lower_match(items: Sequence[int] = (30, 100, 300), delta: float = 1e-6
 #: Model of privacy, power of log m between the two numbers of voters, and what is then left at most: in the pure one by
 #: Theorem 13's 3/2, since log m! < m log m.
 MATCHES = (("pure", 1.0, 200 / 3), ("approximate", 0.5, 5000.0))
-_MODELS = {"pure": "pure", "approximate": "approximate", "local": "local, pure"}
+_MODELS = {"pure": "trusted, no δ", "approximate": "trusted, small\N{NO-BREAK SPACE}δ", "local": "nobody trusted"}
 
 
 @styled
 def draw_thresholds(frame: pd.DataFrame) -> Figure:
     """Voters against items: needed (dashed) and enough (solid), a colour a model of privacy."""
-    message = "The voters that are enough and those that are needed grow alike with the items, far apart"
+    message = "More items take more voters; how many are enough and how many are needed stay far apart"
     figure, (axes,) = panels(message=message, height=3.8)
     for (model, name), colour in zip(_MODELS.items(), COLOURS, strict=False):
         for kind, line in (("enough", "-"), ("needed", "--")):
@@ -222,9 +222,8 @@ def draw_thresholds(frame: pd.DataFrame) -> Figure:
     bottom = axes.get_ylim()[0]
     axes.axhspan(bottom, 1, color=COLOURS[6], alpha=0.12, lw=0)
     axes.set_ylim(bottom=bottom)
-    says = "less than one voter: says nothing"
-    axes.text(0.98, 0.02, says, ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
-    name_lines(axes, width=12)
+    axes.text(0.98, 0.02, "below one voter", ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
+    name_lines(axes, width=15)
     return figure
 
 
@@ -239,10 +238,14 @@ _RUNGS = {
 def draw_ladder(frame: pd.DataFrame) -> Figure:
     """Of one number of items in `thresholds`, a rung a model: from the voters needed to those that are enough."""
     voters = frame.set_index(["model", "kind"]).voters
-    apart = min(voters[model, "enough"] / voters[model, "needed"] for model in _RUNGS if voters[model, "needed"] >= 1)
+    apart = min(
+        math.ceil(voters[model, "enough"]) / math.ceil(voters[model, "needed"])
+        for model in _RUNGS
+        if voters[model, "needed"] >= 1
+    )
     message = (
         f"How many voters a private order of {frame['items'].iloc[0]} items needs "
-        f"is known within a factor of {float(f'{apart:.1g}'):.0f} at best"
+        f"is known within a factor of about {apart:.0f} at best"
     )
     figure, (axes,) = panels(message=message, height=2.7)
     least = 0.2

@@ -70,7 +70,7 @@ def scores_over_pairs(items: int = 20) -> pd.DataFrame:
 @styled
 def draw_growth(frame: pd.DataFrame) -> Figure:
     """Factor against size on log axes, names on the lines."""
-    message = "Some replacements gain more the larger the problem, some end at twice as good, one fades"
+    message = "Two replacements gain more the larger the problem, three keep their gain, one fades"
     figure, (axes,) = panels(message=message, height=3.9)
     for colour, name in zip(COLOURS, CURVES, strict=False):
         rows = frame[frame["curve"] == name]
@@ -88,7 +88,7 @@ def draw_growth(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_scores(frame: pd.DataFrame) -> Figure:
     """Pairs lost by pairs over pairs lost by scores, against epsilon, with error bars; below 1 the scores are worse."""
-    message = "Noise on scores wins where noise decides, and loses where two camps do"
+    message = "Noise on scores wins, unless two camps leave little to noise"
     styles = {"Mallows": "voters of one mind", "two camps": "voters in two camps"}
     figure, made = panels(len(styles), message=message, height=3.1, sharey=True)
     ticks = sorted(frame["epsilon"].unique())
@@ -104,6 +104,9 @@ def draw_scores(frame: pd.DataFrame) -> Figure:
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.set_yticks([0.8, 1, 2, 5], ["0.8", "1", "2", "5"])
         axes.minorticks_off()
+    says: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": 8.5}
+    made[0].annotate("scores better", (1, 1), (0, 4), ha="right", **says)
+    made[0].annotate("pairs better", (1, 1), (0, -4), ha="right", va="top", **says)
     label_outer(made, "ε", "pairs lost by methods of pairs,\nover those lost by scores")
     key(figure, *made[0].get_legend_handles_labels())
     return figure

@@ -335,7 +335,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 def draw_deviations(frame: pd.DataFrame) -> Figure:
     """Deviation of one entry against epsilon, a panel a number of items."""
     sizes = list(frame.groupby("n_items"))
-    message = "One random pair per voter errs less than points on a sphere or corners of a cube"
+    message = "Reporting every pair errs most unless ε is large; the order of a few items errs least"
     figure, made = panels(len(sizes), message=message, height=3.2)
     for axes, (m, part) in zip(made, sizes, strict=True):
         for name, curve in part.groupby("randomiser", sort=False):

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from companion.chapters.privacy_audited import mutants
 from companion.chapters.privacy_audited.mutants import topk
 from companion.chapters.privacy_audited.planted import Mutant
-from companion.instruments.style import COLOURS, key, panels, styled
+from companion.instruments.style import COLOURS, key, on_phone, panels, styled
 from companion.instruments.sweep import stream
 from dprank.audit.clopper_pearson import held_out_bound
 
@@ -150,17 +150,17 @@ _LOOKS = (True, COLOURS[0], "o", "caught in nine of ten runs"), (False, COLOURS[
 @styled
 def draw_releases_needed(frame: pd.DataFrame) -> Figure:
     """Releases until a bug is proved against the loss over the promise; bugs without an exact loss on the right."""
-    message = "Bugs that lose equally much are not equally easy to prove: rare events take many releases"
+    message = "Bugs that lose equally much take very different numbers of releases to prove"
     figure, (axes,) = panels(message=message, height=3.5)
-    ratio = frame.ratio.clip(upper=HIGH).fillna(HIGH * 1.6)
+    ratio = frame.ratio.clip(upper=HIGH).fillna(2 * HIGH)
     for often, colour, mark, label in _LOOKS:
         if (part := frame.often == often).any():
             look: dict[str, Any] = {"color": colour, "marker": mark, "linestyle": "", "alpha": 0.8}
             axes.plot(ratio[part], frame.samples[part], label=label, **look)
     axes.axvline(1, color="black", lw=1)
-    ticks = [1, 1.2, 1.5, 2, 3, 5, 10, HIGH, HIGH * 1.6]
+    ticks = [1, 1.5, 3, 10, HIGH, 2 * HIGH] if on_phone() else [1, 1.2, 1.5, 2, 3, 5, 10, HIGH, 2 * HIGH]
     axes.set(xscale="log", yscale="log", xlabel="true loss over the promised ε", ylabel="releases until proved")
-    axes.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-2]), f"≥{HIGH:g}", " ?"])
+    axes.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-2]), f"≥{HIGH:g}", "not\nknown"])
     axes.minorticks_off()
     key(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure

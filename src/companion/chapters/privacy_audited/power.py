@@ -114,7 +114,7 @@ def draw_bet(frame: pd.DataFrame) -> Figure:
     for name, true, colour, shift in columns:
         axes.bar(frame.output + shift, frame[name], 0.4, color=colour, label=f"the true count is {true}")
     axes.axvspan(start - 0.5, frame.output.max() + 0.6, color="black", alpha=0.07, lw=0, zorder=0)
-    said = f"the bet: {start} or more\n{100 * low:.0f} % of releases\nagainst {100 * high:.0f} %"
+    said = f"the bet: {start} or more\nin {100 * low:.1f} %\nagainst {100 * high:.1f} %\nof releases"
     axes.text(frame.output.max() + 0.4, 0.95, said, ha="right", va="top", transform=axes.get_xaxis_transform())
     axes.set_xticks(frame.output)
     axes.set(xlabel="published number", ylabel="probability", xlim=(frame.output.min() - 0.6, frame.output.max() + 0.6))
@@ -146,7 +146,7 @@ def draw_wealth(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_to_catch(frame: pd.DataFrame) -> Figure:
     """Releases until a broken promise is refuted, against the true loss over the promised: medians and quartiles."""
-    message = "The closer a mechanism's loss is to its promise, the more releases prove that it is broken"
+    message = "The closer a mechanism's loss is to its promise, the more releases it takes to prove that it is broken"
     figure, (axes,) = panels(message=message, height=3.3)
     lines = zip(frame.groupby("method", sort=False), COLOURS, _MARKS, (0.985, 1.015), strict=False)
     for (method, line), colour, mark, shift in lines:

@@ -160,7 +160,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
     papers = frame.paper.unique()
     printed = frame[frame.calibration == "as printed"]
     more = int((printed.share > 1).sum())
-    message = f"{more} of {len(printed)} mechanisms lose more privacy than their papers say"
+    message = f"{more} of {len(printed)} mechanisms, as printed, lose more privacy than their papers say"
     heights = [(frame.paper == paper).sum() + 0.6 for paper in papers]
     shared: dict[str, Any] = {"columns": 1, "sharex": True, "gridspec_kw": {"height_ratios": heights}}
     each = 0.27 * (len(frame) / len(papers) + 2) + 0.2
@@ -170,7 +170,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         for place, row in rows.iterrows():
             _draw_row(axes, place, row)
         new = rows.mechanism != rows.mechanism.shift()
-        axes.set_yticks(range(len(rows)), rows.mechanism.where(new, ""))
+        axes.set_yticks(range(len(rows)), rows.mechanism.where(new, "calibrated"))
         axes.set(title=paper, ylim=(len(rows) - 0.4, -0.6), xscale="log", xlim=(LOW * 0.9, HIGH * 1.1))
         axes.axvline(1, color="black", lw=1, zorder=0)
         axes.axvspan(1, HIGH * 1.1, color=COLOURS[1], alpha=0.07, lw=0, zorder=0)

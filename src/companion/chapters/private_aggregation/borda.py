@@ -269,7 +269,8 @@ def check_local_noise(frame: pd.DataFrame) -> list[Check]:
 
 _MESSAGES = {
     "central": "Noise on the scores costs least, until opposing camps need the whole matrix",
-    "local": "From the same reports, the order of all pairs is as good as Borda's or far better",
+    "local": "From the same reports, the order of all pairs is about as good as Borda's, and far better where camps "
+    "oppose",
 }
 _LOOK = {
     "noisy Borda scores": (COLOURS[2], "D"),

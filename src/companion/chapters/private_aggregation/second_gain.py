@@ -160,8 +160,8 @@ def check_sec_central_factor(errors: pd.DataFrame, sizes: Sequence[int]) -> Iter
 
 
 _LOOK: dict[str, dict[str, Any]] = {
-    "I": {"color": COLOURS[0], "marker": "o", "label": "I: noise on all pairs"},
-    "II": {"color": COLOURS[1], "marker": "s", "label": "II: private KwikSort"},
+    "I": {"color": COLOURS[0], "marker": "o", "label": "asks all pairs"},
+    "II": {"color": COLOURS[1], "marker": "s", "label": "asks fewer (KwikSort)"},
 }
 
 

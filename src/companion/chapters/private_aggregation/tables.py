@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from companion.chapters.local_aggregation.local_reports import LARGE, cube_excess
 from companion.chapters.private_aggregation.fitted_rates import rates_checks
@@ -161,7 +162,7 @@ ROW_LOOKS = {
     "exponential": (COLOURS[3], "^"),
     "scores, Laplace": (COLOURS[2], "D"),
     "scores, Gaussian": (COLOURS[2], "D"),
-    "local I": (COLOURS[0], "o"),
+    "local I": (COLOURS[0], "v"),
     "local II": (COLOURS[1], "s"),
     "local II, ours": (COLOURS[4], "s"),
     "local scores": (COLOURS[2], "D"),
@@ -183,7 +184,7 @@ _PANELS = {
     "Table 2, nobody is trusted": {
         "local I": "one pair each",
         "local II": "fewer questions",
-        "local II, ours": "the same, ours",
+        "local II, ours": "fewer questions, ours",
         "local scores": "scores",
     },
 }
@@ -212,5 +213,6 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
         axes.set_yticks([], minor=True)
     label_outer(made, "items m", "largest error, in units of $m^{2.5}$")
     named = {name: it for axes in made for it, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    named["line: growth as printed"] = Line2D([], [], color="0.4", lw=0.8)
     key(figure, named.values(), named.keys(), columns=3)
     return figure

@@ -180,6 +180,7 @@ def draw_price_list(frame: pd.DataFrame) -> Figure:
     return figure
 
 
+_MOVED = "standard deviation of the noise,\nover the most that a value moves"
 _NAMED = {
     "Laplace, Theorem 2.1": ("Laplace, Theorem 2.1", COLOURS[0], "--"),
     "Laplace, Theorem 2.2": ("Laplace, Theorem 2.2", COLOURS[1], "-"),
@@ -198,10 +199,13 @@ def draw_needs(frame: pd.DataFrame) -> Figure:
     for mechanism, rows in part.groupby("mechanism", sort=False):
         name, colour, style = _NAMED[str(mechanism)]
         axes.plot(rows.k, rows.sd, color=colour, ls=style, marker="o", ms=3, label=name)
-    axes.set(xscale="log", yscale="log", xlabel="items selected, $k$", ylabel="standard deviation of the noise / $s$")
+    axes.set(xscale="log", yscale="log", xlabel="items selected, $k$", ylabel=_MOVED)
     axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
     axes.minorticks_off()
-    name_lines(axes, width=12 if on_phone() else 30)
+    if on_phone():
+        key(figure, *axes.get_legend_handles_labels(), columns=2)
+    else:
+        name_lines(axes, width=30)
     return figure
 
 

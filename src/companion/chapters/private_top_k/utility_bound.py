@@ -151,7 +151,7 @@ def check_example() -> Iterator[Check]:
 @styled
 def draw_failure(frame: pd.DataFrame) -> Figure:
     """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
-    message = "The chance of a wrong set hardly depends on the number of items; the paper's bound grows with it"
+    message = "Our bound on the chance of a wrong set holds for any number of items; the paper's grows with that number"
     figure, (axes,) = style.panels(message=message, height=4.4 if style.on_phone() else 3.4)
     as_printed = frame[frame.kind == "as printed"]
     for (items, part), line in zip(as_printed.groupby("items"), (":", "--", "-"), strict=False):

@@ -201,6 +201,8 @@ def draw_coverage(frame: pd.DataFrame) -> Figure:
     """How often all ranges hold, less how often they should, a point a setting."""
     figure, (axes,) = panels(message="Ranges of places are right at least as often as they say", height=4.8)
     kinds = [("", COLOURS[0], "o"), ("persons", COLOURS[1], "s"), ("answers", COLOURS[2], "^")]
+    said = {"": "noise alone", "persons": "and persons drawn", "answers": "and answers drawn"}
+    named: dict[str, Any] = {}
     labels: list[str] = []
     for mechanism, part in frame.groupby("mechanism", sort=False):
         for sampling, colour, marker in kinds:
@@ -210,12 +212,14 @@ def draw_coverage(frame: pd.DataFrame) -> Figure:
             shift = np.linspace(-0.25, 0.25, len(mine)) if len(mine) > 1 else np.zeros(1)
             error = np.sqrt(mine.level * (1 - mine.level) / mine.repetitions)
             at = len(labels) + shift
-            axes.errorbar(mine.right - mine.level, at, xerr=2 * error, fmt=marker, color=colour, elinewidth=1)
+            bars = axes.errorbar(mine.right - mine.level, at, xerr=2 * error, fmt=marker, color=colour, elinewidth=1)
+            named[said[sampling]] = bars
             labels.append(str(mechanism) if not sampling else f"{mechanism},\n{sampling} drawn")
     axes.axvline(0, color="0.3", linewidth=1)
     axes.set_yticks(range(len(labels)), labels, fontsize=8.5)
     axes.invert_yaxis()
     axes.set_xlabel("share of releases with all ranges right,\nless the share that is promised")
+    key(figure, named.values(), named.keys(), columns=3)
     return figure
 
 

@@ -83,11 +83,11 @@ def gaps(ks: Iterable[int], items: int = 1000, epsilon: float = 1.0) -> pd.DataF
 @styled
 def draw_gaps(frame: pd.DataFrame) -> Figure:
     """Gap against k, a line a mechanism."""
-    message = "Where a person has few items, one pass of Laplace noise needs hardly a wider gap for a longer list"
+    message = "Beyond ten items, one pass of Laplace noise needs hardly a wider gap for a longer list"
     figure, (axes,) = panels(message=message, height=3.2)
     for (name, part), marker in zip(frame.groupby("mechanism", sort=False), "os^", strict=True):
         axes.plot(part.k, part.gap, marker=marker, label=str(name))
-    axes.set(xscale="log", yscale="log", xlabel="k of 1,000 items", ylabel="gap that is enough, in persons")
+    axes.set(xscale="log", yscale="log", xlabel="items selected, of 1,000", ylabel="gap that is enough, in persons")
     name_lines(axes, width=12)
     return figure
 

@@ -75,7 +75,7 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
     middle = frame[(frame["trust"] == "curator") & (frame["people"] == 400) & (frame["epsilon"] == 0.5)].iloc[0]
     message = (
         f"That nobody's guess about you passes {100 * middle['belief']:.0f} % costs "
-        f"a vote of 400 people {100 * middle['lost']:.0f} % of its pairs"
+        f"a vote of 400 people {100 * middle['lost']:.0f} % of its pairs, if somebody is trusted"
     )
     figure, made = panels(len(TRUST), message=message, height=3.2, sharey=True)
     shown = [epsilon for epsilon in EPSILONS if 0.2 < epsilon < 10]
@@ -84,11 +84,11 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
         for colour, marker, (people, rows) in zip(COLOURS, "osD", groups, strict=False):
             look: dict[str, Any] = {"color": colour, "marker": marker, "label": f"{people:,} people"}
             axes.errorbar(100 * rows["belief"], 100 * rows["lost"], 100 * BAR * rows["se"], **look)
-        axes.set(title=title, xlim=(50, 100.5), ylim=(0, 52))
+        axes.set(title=title, xlim=(50, 100.5), ylim=(0, 56))
         for epsilon in shown:
-            axes.axvline(100 * gain(epsilon), color="0.8", lw=0.8, zorder=0)
-            axes.annotate(f"{epsilon:g}", (100 * gain(epsilon), 51), fontsize=8, color="0.4", ha="center", va="top")
-        axes.annotate("ε =", (50.5, 51), fontsize=8, color="0.4", va="top")
+            axes.axvline(100 * gain(epsilon), ymax=0.93, color="0.8", lw=0.8, zorder=0)
+            said = f"ε = {epsilon:g}" if epsilon == shown[0] else f"{epsilon:g}"
+            axes.annotate(said, (100 * gain(epsilon), 55.5), fontsize=8.5, color="0.4", ha="center", va="top")
     label_outer(made, "belief at most, %, that began at 50 %", "pairs in the wrong order, %")
     key(figure, *made[0].get_legend_handles_labels())
     return figure

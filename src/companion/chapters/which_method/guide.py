@@ -16,7 +16,7 @@ from companion.chapters.which_method.arena import FIRST_LOSS
 from companion.chapters.which_method.as_printed import OWN, is_printed
 from companion.chapters.which_method.contenders import DELTA, publishable
 from companion.chapters.which_method.respondents import SURVEYS
-from companion.instruments.style import COLOURS, key, on_phone, panels, styled
+from companion.instruments.style import COLOURS, key, note, on_phone, panels, styled
 from dprank.plan.tags import TAGS
 
 __all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "of_surveys", "prints", "readable", "set_apart"]
@@ -249,22 +249,22 @@ def prints(frame: pd.DataFrame) -> pd.DataFrame:
 def draw_map(frame: pd.DataFrame) -> Figure:
     """What the best method loses, in per cent; it is framed and named by colour where it alone is the best."""
     names = sorted(name for name in frame["use"].drop_duplicates() if name)
-    colours = dict(zip(names, COLOURS, strict=False))
+    colours = {name: _COLOURS.get(name, "0.4") for name in names}
     trusts = [name for name in _WHO if name in set(frame["trust"])]
     sizes = (
         frame[_SIZE].drop_duplicates().sort_values(["items", "people", "answers", "k"]).to_records(index=False).tolist()
     )
     epsilons = sorted(frame["epsilon"].unique())
     each = 0.5 + 0.27 * len(sizes)
-    message = _MESSAGES[str(frame["question"].iloc[0])]
-    figure, made = panels(len(trusts), message=message, height=each, columns=1)
+    question = str(frame["question"].iloc[0])
+    figure, made = panels(len(trusts), message=_MESSAGES[question], height=each, columns=1)
     for axes, trust in zip(made, trusts, strict=True):
         for row in frame[frame["trust"] == trust].itertuples():
             x = epsilons.index(row.epsilon)
             y = len(sizes) - 1 - sizes.index((row.items, row.people, row.answers, row.k))
             axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=0.65 * row.dark, lw=0))
             if row.use:
-                frame_of = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
+                frame_of: dict[str, Any] = {"fill": False, "edgecolor": colours[row.use], "lw": 1.8}
                 axes.add_patch(Rectangle((x + 0.04, y + 0.07), 0.92, 0.86, **frame_of))
             said = row.said if not on_phone() or len(row.said) < 4 or float(row.said) < 10 else f"{float(row.said):.0f}"
             axes.annotate(said, (x + 0.5, y + 0.5), ha="center", va="center", fontsize=8)
@@ -273,7 +273,7 @@ def draw_map(frame: pd.DataFrame) -> Figure:
         named = [_size(*size) for size in sizes]
         if on_phone():
             named = [re.sub(" items| people| each", "", it) for it in named]
-            axes.set_ylabel("items, people, answers")
+            axes.set_ylabel("items, people, answers" if frame["answers"].any() else "items, people")
         axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], named, fontsize=8.5)
         axes.grid(visible=False)
         axes.tick_params(length=0)
@@ -281,17 +281,51 @@ def draw_map(frame: pd.DataFrame) -> Figure:
     handles = [Rectangle((0, 0), 1, 1, fill=False, edgecolor=colours[name], lw=1.8) for name in names]
     if handles:
         key(figure, handles, names, columns=5)
+    alone = "framed: one method alone is best; no frame: several are alike" if handles else "several methods are alike"
+    note(figure, f"Number: {_NUMBERS[question]}, of the best method; {alone}")
     return figure
+
+
+#: A method has one colour on all maps; those that answer the same question have different ones.
+_COLOURS = {
+    name: colour
+    for rivals in (
+        (
+            "PrivateBorda",
+            "NoisyMatrix",
+            "PrivateKwikSort",
+            "LocalBorda",
+            "LocalMatrix",
+            "PrivateFootrule",
+            "ExponentialMechanism",
+        ),
+        ("PerturbedMLE", "NoisyCounts", "LocalComparisons", "PrivateRankCentrality"),
+        ("JointExponential", "Oneshot", "Peeling", "LocalTopK"),
+        ("NoisyNorm", "LocalTwoStage", "LocalPairs", "LocalOneBit", "Trun", "LaplaceUnif", "OptimalVote"),
+    )
+    for name, colour in zip(rivals, COLOURS, strict=False)
+}
+#: What the numbers of a question's map are.
+_NUMBERS = {
+    "ranking": "pairs in the wrong order, %",
+    "strengths": "error of log-strengths",
+    "consensus": "pairs in the wrong order, %",
+    "winner": "chance of a wrong winner, %",
+    "topk": "share of the top k that is missed, %",
+    "agreement": "chance that agreement is missed, %",
+}
 
 
 #: What the map of a question shows.
 _MESSAGES = {
     "ranking": "What an order made of comparisons loses is a matter of people and ε; the method seldom matters",
-    "strengths": "Of many people the likelihood estimates strengths best, of few the counts do",
-    "consensus": "Of ballots, how many there are matters most, and decides which method is best",
+    "strengths": "Where people and ε are large, the likelihood estimates strengths best",
+    "consensus": "How many ballots there are, and ε, matter more than the method",
     "winner": "Somebody trusted, ten thousand people name the winner at any ε",
-    "topk": "Somebody trusted, ten thousand people find the top k; nobody trusted, a million do only at large ε",
-    "agreement": "Somebody trusted, one test is best nearly everywhere; nobody trusted, only a large ε sees agreement",
+    "topk": "Somebody trusted, ten thousand people find the top k from ε = 0.2 on; nobody trusted, a million "
+    "do only at large ε",
+    "agreement": "Somebody trusted, one test is best nearly everywhere; nobody trusted, only a large ε and "
+    "enough items do",
 }
 
 

@@ -314,8 +314,8 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     rows = [part["peer"].nunique() for _, part in groups]
     better, worse = int((frame["low_plan"] > 1).sum()), int((frame["high_plan"] < 1).sum())
     message = (
-        f"At equal privacy other packages lose more than the planned method in {better} of {len(frame)} cases, "
-        f"and less in {worse}"
+        f"At equal privacy other packages lose clearly more than the planned method in {better} of {len(frame)} "
+        f"cases, and clearly less in {worse}"
     )
     each = 0.6 + 0.42 * sum(rows) / len(rows)
     shape: dict[str, Any] = {"columns": 1, "sharex": True, "height_ratios": rows}
@@ -339,5 +339,6 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     made[-1].set_xticklabels([f"1/{1 / it:.0f}" if it < 1 else f"{it:g}" for it in ticks])
     made[-1].set_xlabel("loss of the other over that of ours")
     handles = [made[0].plot([], [], "o-", color=COLOURS[i])[0] for i in range(len(epsilons))]
-    key(figure, handles, [f"ε = {e:g}" for e in epsilons])
+    dot, bar = (made[0].plot([], [], look, color="0.4")[0] for look in ("o", "-"))
+    key(figure, [*handles, dot, bar], [*(f"ε = {e:g}" for e in epsilons), "in the middle", "from least to most"])
     return figure

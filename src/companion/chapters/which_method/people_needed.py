@@ -80,14 +80,14 @@ def rounded(people: float) -> str:
 @styled
 def draw_people(frame: pd.DataFrame) -> Figure:
     """People against epsilon, a panel a kind of trust, a line for all that is asked."""
-    message = "Trust is worth more people than anything else: without it hundreds of times as many must take part"
+    message = "Without trust tens, hundreds or more times as many people must take part, unless ε is large"
     figure, made = panels(2, message=message, height=3.4, sharey=True)
     names = list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"]))
     ticks = sorted(frame["epsilon"].unique())
     for name, rows in frame[frame["people"] < math.inf].groupby("asked", sort=False):
         question, _, alone = str(name).partition(", ")
-        colour = COLOURS[names.index(question)]
-        made[bool(alone)].plot(rows["epsilon"], rows["people"], "o-", color=colour, label=question)
+        colour, style = COLOURS[names.index(question)], ("o-", "s-", "D--", "^-", "v:")[names.index(question) % 5]
+        made[bool(alone)].plot(rows["epsilon"], rows["people"], style, color=colour, label=question)
     for axes, title in zip(made, ("somebody is trusted", "nobody is trusted"), strict=True):
         axes.set(xscale="log", yscale="log", title=title)
         axes.set_xticks(ticks, [f"{it:g}" for it in ticks])

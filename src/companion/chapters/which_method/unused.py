@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from companion.chapters.which_method.arena import entered
 from companion.chapters.which_method.contenders import DELTA
@@ -109,15 +110,22 @@ def check_equal_privacy(frame: pd.DataFrame, recomputed: tuple[int, list[str]], 
     yield argument(f"not caught of {len(bugs)} with a twentieth less noise", missed, "==", 0)
 
 
+_PAPER = {"color": "white", "pad": 0.5}
+_MARKS = (
+    Line2D([], [], color="0.4", marker="o", ms=4, ls="", label="in the middle"),
+    Line2D([], [], color="0.4", lw=2, label="from least to most"),
+)
+
+
 @styled
 def draw_used(frame: pd.DataFrame) -> Figure:
-    """Share of epsilon known to be used, of mechanisms that leave some: least, middle and most over all cells."""
-    less = frame[frame["least"] < 1 - ALLOWED].sort_values(["median", "method", "delta"]).reset_index(drop=True)
+    """Share of epsilon known to be used, if that is often little: least, middle and most over all cells."""
+    less = frame[frame["median"] < 1 - ALLOWED].sort_values(["median", "method", "delta"]).reset_index(drop=True)
     message = (
-        f"{len(frame) - len(less)} of {len(frame)} methods lose all that they promise; these keep some back, "
-        "or nobody knows the data that make them lose it"
+        f"{len(frame) - len(less)} of {len(frame)} methods use up the ε that they promise, at least in half of their "
+        "settings; of these less is known to be used"
     )
-    figure, (axes,) = panels(message=message, height=0.5 + (0.36 if on_phone() else 0.23) * len(less))
+    figure, (axes,) = panels(message=message, height=0.8 + (0.4 if on_phone() else 0.26) * len(less))
     spent = less["delta"] > 0
     for at, colour, label in ((~spent, COLOURS[0], "δ = 0"), (spent, COLOURS[1], "δ = 10⁻⁶")):
         rows = less[at]
@@ -127,9 +135,10 @@ def draw_used(frame: pd.DataFrame) -> Figure:
     names = [f"{row.method}, {row.question}" for row in less.itertuples()]
     if on_phone():
         for place, name in enumerate(names):
-            axes.annotate(name, (0, place), (0, 4), textcoords="offset points", fontsize=8.5)
+            axes.annotate(name, (0, place), (1, 7), textcoords="offset points", fontsize=8.5, bbox=_PAPER)
     axes.set_yticks(less.index, [""] * len(less) if on_phone() else names, fontsize=8)
     axes.set(xlim=(0, 1.05), ylim=(-0.7, len(less) - 0.3), xlabel="share of ε that is known to be lost")
     axes.tick_params(axis="y", length=0)
-    key(figure, *axes.get_legend_handles_labels())
+    handles = [*axes.get_legend_handles_labels()[0], *_MARKS]
+    key(figure, handles, [str(it.get_label()) for it in handles])
     return figure
