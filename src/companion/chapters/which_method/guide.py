@@ -324,8 +324,8 @@ _MESSAGES = {
     "winner": "Somebody trusted, ten thousand people name the winner at any ε",
     "topk": "Somebody trusted, ten thousand people find the top k from ε = 0.2 on; nobody trusted, a million "
     "do only at large ε",
-    "agreement": "Somebody trusted, one test is best nearly everywhere; nobody trusted, only a large ε and "
-    "enough items do",
+    "agreement": "Somebody trusted, one test is best nearly everywhere; nobody trusted, agreement is seen "
+    "only at a large ε and with enough items",
 }
 
 
