@@ -214,3 +214,4 @@ def test_paths_are_no_more_exact_than_anybody_sees():
     assert paths
     assert not any(re.search(r"\.\d{3}", path) for path in paths)
     assert "scale(0.015625)" in svg  # of letters: elsewhere digits matter
+    assert "\n " not in svg
