@@ -623,3 +623,16 @@ def test_a_map_has_a_number_in_every_cell(committed):
     frame = guide.map_of(committed, "agreement")
     figure = guide.draw_map(frame)
     assert sum(len(axes.texts) for axes in figure.axes) == len(frame)
+
+
+def test_numbers_in_the_titles_of_maps_hold(committed):
+    winner, topk = (guide.map_of(committed, question) for question in ("winner", "topk"))
+    assert all("ten thousand people" in guide._MESSAGES[question] for question in ("winner", "topk"))
+    for frame, least in ((winner, 0.0), (topk, 0.2)):
+        many = frame[(frame["trust"] == "curator") & (frame["people"] >= 10_000) & (frame["epsilon"] >= least)]
+        few = frame[(frame["trust"] == "curator") & (frame["people"] < 10_000) & (frame["epsilon"] >= least)]
+        assert len(many) > 5
+        assert many["mean"].max() < 0.02 < few["mean"].max()
+    alone = topk[(topk["trust"] == "nobody") & (topk["people"] >= 10**6)]
+    assert alone.loc[alone["epsilon"] == 0.05, "mean"].min() > 0.5
+    assert alone.loc[alone["epsilon"] == 10, "mean"].max() < 0.02
