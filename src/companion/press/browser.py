@@ -143,14 +143,29 @@ FAINT = """() => {
     return faint.map(([ratio, it]) => `${it.textContent.trim().slice(0, 40)}: ${ratio.toFixed(1)}`);
 }"""
 
+LOOK = f"() => [document.documentElement.dataset.theme, ({FAINT})(), document.documentElement.scrollWidth]"
+
 # What axe finds. Its contrast, of all its rules the slow one, is asked of one text of each look. It reads no sheets of
-# style: from `file://` no script may, and none here turns a page by 90 degrees.
+# style: from `file://` no script may, and none here turns a page by 90 degrees. Meanwhile code without the marks of its
+# colours, one or two letters each, stands for code, and what is heard of a formula for the formula: thousands of nodes.
 AXE = """async () => {
+    const stand_in = (selector, simplify) => [...document.querySelectorAll(selector)].map(it => {
+        const double = it.cloneNode(true);
+        simplify(double);
+        it.replaceWith(double);
+        return () => double.replaceWith(it);
+    });
+    const colours = it => [...it.querySelectorAll("span:not([data-look], [id], :has(*))")]
+        .filter(mark => mark.className.length < 3);
+    const back = [
+        ...stand_in(".highlight pre", it => colours(it).forEach(mark => mark.replaceWith(mark.textContent))),
+        ...stand_in("mjx-container", it => it.querySelector(":scope > :not(mjx-assistive-mml)")?.replaceChildren())];
     axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
     const {violations} = await axe.run(document, {
         runOnly: tags, resultTypes: ["violations"], preload: false,
         rules: {"label-content-name-mismatch": {enabled: true}, "css-orientation-lock": {enabled: false}}});
+    back.forEach(it => it());
     const first = it => it[0].html.replace(' data-look=""', "").replace(/\\s+/g, " ").slice(0, 160);
     return violations.map(({id, help, nodes}) => `axe, ${id}: ${help}: ${nodes.length}, the first ${first(nodes)}`);
 }"""
@@ -193,16 +208,17 @@ def _plan(html: Path, pages: Mapping[Path, Sequence[Script]]) -> list[_Load]:
 
     A page is looked at in all four views, and by axe in two of them that have nothing in common, so in both schemes and
     both widths; the next page by axe in the other two. A page that is `ALIKE` and runs nothing of its own is loaded
-    once and turned from view to view. Axe looks at it in one, each in turn: at its words once, at the template in each.
+    once, looked at in two such views, and by axe in one, each in turn: at its words once, at the template in each.
     """
     scripts = {path: set(_told_apart(html, path, found)) for path, found in pages.items()}
     alike = {path for path in pages if ALIKE.match(path.relative_to(html).as_posix())}
     known = set().union(*(found for path, found in scripts.items() if path not in alike))
     plan = []
-    pairs, turns = cycle(PAIRS), cycle(VIEWS)
+    pairs, turns = cycle(PAIRS), cycle([(pair, pair[i]) for i in (0, 1) for pair in PAIRS])
     for path, found in scripts.items():
         if path in alike and found <= known:
-            plan.append(_Load(path, VIEWS, [next(turns)], True, False, 1))
+            pair, axed = next(turns)
+            plan.append(_Load(path, pair, [axed], True, False, 1))
         else:
             (day, night), pair = LOADS, next(pairs)
             plan += [_Load(path, day, pair, True, bool(found), 2), _Load(path, night, pair, False, False, 2)]
@@ -260,19 +276,18 @@ def _check_loads(chromium: str, html: Path, waiting: SimpleQueue[_Load], screens
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
     ):
-        readers = {views[0]: _reader(browser, views[0]) for views in LOADS}
+        readers = {"light": _reader(browser, "light"), "dark": _reader(browser, "dark")}
         while True:
             try:
                 load = waiting.get_nowait()
             except Empty:
                 return seen
-            seen += _check_load(readers[load.views[0]], html, load, screenshots)
+            seen += _check_load(readers[load.views[0][0]], html, load, screenshots)
 
 
-def _reader(browser: Browser, view: View) -> Page:
-    """Where somebody opens one page after the other in one view."""
-    scheme, width = view
-    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": HEIGHT})
+def _reader(browser: Browser, scheme: Literal["light", "dark"]) -> Page:
+    """Where somebody who asks for one scheme opens one page after the other."""
+    context = browser.new_context(color_scheme=scheme)
     context.set_default_timeout(SLOWEST)
     remember = f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')"
     context.add_init_script(f"if (location.protocol === 'file:') {remember}")
@@ -357,11 +372,10 @@ def _turn(page: Page, old: View, new: View) -> None:
 def _look(page: Page, view: View) -> Iterator[str]:
     """What is wrong with the looks of an open page."""
     scheme, width = view
-    theme = page.evaluate("document.documentElement.dataset.theme")
+    theme, faint, scroll = page.evaluate(LOOK)
     if theme != scheme:
         yield f"html[data-theme] is {theme!r} where the reader asks for {scheme!r}"
-    if faint := page.evaluate(FAINT):
+    if faint:
         yield f"{len(faint)} text(s) too faint to read (contrast below 4.5), the worst {faint[0]!r}"
-    scroll = page.evaluate("document.documentElement.scrollWidth")
     if width == PHONE and scroll > width + 1:
         yield f"page is {scroll} px wide on a phone of {width} px: {page.evaluate(WIDEST)}"
