@@ -251,17 +251,17 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "Gumbel, zCDP or pure": "Gumbel",
             "Gumbel, true need at least": "its true need at least",
-            "exponential, pure": "exponential",
+            "exponential, pure": "exponential noise",
         },
     ),
-    "round after round: no better than Gumbel": (
+    "fresh noise for every item": (
         "peeling",
         {
             "Laplace, basic": "Laplace, basic",
             "Laplace, advanced": "advanced",
             "Laplace, zCDP": "zCDP",
             "Laplace, optimal": "optimal",
-            "exponential mechanism, zCDP or pure": "exponential mechanism",
+            "exponential mechanism, zCDP or pure": "Gumbel: as much as once",
         },
     ),
 }
@@ -270,7 +270,7 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
 @styled
 def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
-    message = "Gumbel noise is proved to need little more than it must; the proofs for Laplace noise leave more"
+    message = "Of Gumbel noise the proof asks little more than is needed; of Laplace noise more, once or item by item"
     figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
     for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):
         for mechanism, name in names.items():
@@ -281,5 +281,7 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
     label_outer(made, "", "deviation of the noise\n(one record's step: 1)")
     for axes in made:
         axes.set_xlabel("items selected")
-        name_lines(axes, width=12)
+        name_lines(axes, width=13)
+    rules = "Basic, advanced, zCDP, optimal: four rules by which the losses of all rounds are added up"
+    note(figure, f"{rules}. True need: no proof can do with less")
     return figure
