@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import CALIBRATION, COLOURS, label_outer, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, label_outer, name_lines, note, panels, styled
 from companion.instruments.topk import (
     DELTA,
     EPSILON,
@@ -243,18 +243,18 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
             "Laplace, Theorem 2.1": "Theorem 2.1",
             "Laplace, Theorem 2.2": "Theorem 2.2",
             "Laplace, our bound": "our bound",
-            "Laplace, true need at least": "true need at least",
+            "Laplace, true need at least": "certainly needed",
         },
     ),
     "other noise, once": (
         "oneshot",
         {
-            "Gumbel, zCDP or pure": "Gumbel",
-            "Gumbel, true need at least": "its true need at least",
+            "Gumbel, zCDP or pure": "Gumbel noise",
+            "Gumbel, true need at least": "_",
             "exponential, pure": "exponential noise",
         },
     ),
-    "fresh noise for every item": (
+    "round after round, an item each": (
         "peeling",
         {
             "Laplace, basic": "Laplace, basic",
@@ -270,7 +270,7 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
 @styled
 def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
-    message = "Of Gumbel noise the proof asks little more than is needed; of Laplace noise more, once or item by item"
+    message = "Of Gumbel noise the proof asks little more than is needed; of Laplace noise more, once or in rounds"
     figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
     for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):
         for mechanism, name in names.items():
@@ -282,6 +282,8 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
     for axes in made:
         axes.set_xlabel("items selected")
         name_lines(axes, width=13)
-    rules = "Basic, advanced, zCDP, optimal: four rules by which the losses of all rounds are added up"
-    note(figure, f"{rules}. True need: no proof can do with less")
+    note(
+        figure,
+        "Basic, advanced, zCDP, optimal: four rules that add up the losses of all rounds. Dotted: certainly needed",
+    )
     return figure
