@@ -273,7 +273,11 @@ def draw_map(frame: pd.DataFrame) -> Figure:
         named = [_size(*size) for size in sizes]
         if on_phone():
             named = [re.sub(" items| people| each", "", it) for it in named]
-            axes.set_ylabel("items, people, answers" if frame["answers"].any() else "items, people" + ", top k" * bool(frame["k"].any()))
+            axes.set_ylabel(
+                "items, people, answers"
+                if frame["answers"].any()
+                else "items, people" + ", top k" * bool(frame["k"].any())
+            )
         axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], named, fontsize=8.5)
         axes.grid(visible=False)
         axes.tick_params(length=0)
@@ -329,7 +333,8 @@ _NUMBERS = {
 #: What the map of a question shows.
 _MESSAGES = {
     "ranking": "What an order made of comparisons loses is a matter of people and ε; the method seldom matters",
-    "strengths": "With 20 items or more, at least 400 people and ε of 2 or more, PerturbedMLE alone is best at strengths",
+    "strengths": "With 20 items or more, at least 400 people and ε of 2 or more, PerturbedMLE alone is best "
+    "at strengths",
     "consensus": "With few ballots or a small ε even the best method errs often; where one alone is best, it is mostly "
     "PrivateBorda",
     "winner": "Somebody trusted, ten thousand people name the winner at any ε",
