@@ -191,7 +191,7 @@ def name_lines(axes: Axes, *, size: float = 9, width: int = 18, names: Mapping[s
                       linespacing=1.05, annotation_clip=False)  # fmt: skip
         if abs(at - line) > points.min() / 2:
             here = (line - box.y0) / box.height
-            axes.plot([1.0, 1.018], [here, height], color=colour, lw=0.6, transform=axes.transAxes, clip_on=False,
+            axes.plot([1.0, 1.012], [here, height], color=colour, lw=0.6, transform=axes.transAxes, clip_on=False,
                       label="_")  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from companion.chapters.privacy_audited import bugs, floats, promises
-from companion.instruments.style import show
+from companion.instruments.style import CALIBRATION, show
 
 
 @pytest.fixture
@@ -35,10 +35,16 @@ def marks(axes):
 def test_losses_beyond_the_axis_point_outwards(losses):
     figure = promises.draw_claimed_and_true(losses)
     first, second = figure.axes
-    assert figure.get_suptitle() == "1 of 2 mechanisms, as printed, lose more privacy than their papers say"
+    assert (
+        figure.get_suptitle() == "1 of the 2 mechanisms in orange, as printed, lose more privacy than their papers say"
+    )
     assert {(">", promises.HIGH), ("o", 1.0), ("|", 1.0), (5, 1.2), (5, 0.8)} <= marks(first)
     assert {("<", promises.LOW), (5, promises.LOW), (5, 0.5)} <= marks(second)
-    assert [label.get_text() for label in first.get_yticklabels()] == ["Coin", "calibrated"]
+    labels = first.get_yticklabels()
+    assert [label.get_text() for label in labels] == ["Coin", "Coin"]
+    assert [label.get_color() for label in labels] == [
+        CALIBRATION[name]["color"] for name in ("as printed", "corrected")
+    ]
 
 
 def test_bars_of_the_figure_on_floats():

@@ -10,7 +10,14 @@ from typing import Literal, NamedTuple
 __all__ = ["Factor", "Gain", "measured", "over"]
 
 #: What a factor compares: of a chance ours is the larger, of all others what is printed.
-Measure = Literal["less noise", "fewer voters", "less error proved", "fewer pairs lost", "the chance"]
+Measure = Literal[
+    "less noise",
+    "fewer voters",
+    "less error proved",
+    "fewer pairs lost",
+    "chance to see agreement",
+    "chance to be right",
+]
 
 
 class Factor(NamedTuple):

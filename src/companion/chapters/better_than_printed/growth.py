@@ -25,7 +25,7 @@ SIZES = (4, 10, 20, 50, 100, 200)
 CURVES: dict[str, Callable[[int], Factor]] = {
     "Algorithm 5: one bit of m items": one_bit,
     "Theorem 3.5: a walk, a tenth of m items": lambda m: theorem_3_5_over(m, max(1, m // 10)),
-    "Theorem 2.2: Gumbel noise, k of 10 k": lambda k: theorem_2_2_over("gumbel", k, 10 * k, 1e-6),
+    "Theorem 2.2: Gumbel noise, k of 10·k items": lambda k: theorem_2_2_over("gumbel", k, 10 * k, 1e-6),
     "Corollary 6: KwikSort, m items": queries,
     "Corollary 3: noise on pairs, m items": corollary_3_over,
     "Algorithm 3: noise that sums to zero": conditioned,
@@ -70,9 +70,14 @@ def scores_over_pairs(items: int = 20) -> pd.DataFrame:
 @styled
 def draw_growth(frame: pd.DataFrame) -> Figure:
     """Factor against size on log axes, names on the lines."""
-    message = "Two replacements gain more the larger the problem, three keep their gain, one fades"
+    last = frame.pivot(index="curve", columns="size", values="factor")[list(SIZES[-2:])]
+    grows = last[SIZES[-1]] > 1.2 * last[SIZES[-2]]
+    ends = [f"{it:.0f}" for it in sorted(set(last.loc[~grows, SIZES[-1]].round()), reverse=True)]
+    near = " and ".join([", ".join(ends[:-1]), ends[-1]] if len(ends) > 1 else ends)
+    many = f"{grows.sum()} of {len(grows)} replacements gain more the larger the problem"
+    message = f"{many}; the others level off near {near}"
     figure, (axes,) = panels(message=message, height=3.9)
-    for colour, name in zip(COLOURS, CURVES, strict=False):
+    for colour, name in zip((*COLOURS[:3], COLOURS[6], *COLOURS[3:5]), CURVES, strict=False):
         rows = frame[frame["curve"] == name]
         axes.plot(rows["size"], rows["factor"], "o-", color=colour, label=name)
     axes.axhline(1, color="0.4", lw=1)
@@ -88,7 +93,11 @@ def draw_growth(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_scores(frame: pd.DataFrame) -> Figure:
     """Pairs lost by pairs over pairs lost by scores, against epsilon, with error bars; below 1 the scores are worse."""
-    message = "Noise on scores wins, unless two camps leave little to noise"
+    worse = frame[frame["factor"] * np.exp(BAR * frame["log_se"]) < 1]
+    message = "Noise on scores wins or is as good"
+    if len(worse):
+        many, least = worse["people"].max(), worse["epsilon"].min()
+        message += f", except with {many:,} voters in two camps and ε of {least:g} or more"
     styles = {"Mallows": "voters of one mind", "two camps": "voters in two camps"}
     figure, made = panels(len(styles), message=message, height=3.1, sharey=True)
     ticks = sorted(frame["epsilon"].unique())
@@ -107,6 +116,10 @@ def draw_scores(frame: pd.DataFrame) -> Figure:
     says: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": 8.5}
     made[0].annotate("scores better", (1, 1), (0, 4), ha="right", **says)
     made[0].annotate("pairs better", (1, 1), (0, -4), ha="right", va="top", **says)
-    label_outer(made, "ε", "pairs lost by methods of pairs,\nover those lost by scores")
+    alone = frame[frame["data"] == "Mallows"].groupby("people").filter(lambda rows: len(rows) == 1)
+    for row in alone.itertuples():
+        told = f"{row.people:,} voters: with a larger ε\nboth lose hardly a pair"
+        made[0].annotate(told, (row.epsilon, row.factor), (8, 0), textcoords="offset points", fontsize=8.5, va="center")
+    label_outer(made, "ε", "pairs put wrong by noise on pairs,\nover those by noise on scores")
     key(figure, *made[0].get_legend_handles_labels())
     return figure

@@ -142,7 +142,7 @@ GAINS = (
         mechanism="JointExponential",
         proof="../book/reference/dprank.topk.joint.html#dprank.topk.joint.JointExponential",
         at="5 of 100 by Zipf's law, ε = 0.1",
-        measure="the chance",
+        measure="chance to be right",
         where="counts fall steeply",
         factor=joint,
     ),

@@ -157,28 +157,32 @@ def mean_rounds(n_items: int) -> float:
 
 
 _LOOK = {
-    "as printed": ("as printed, counter mended", CALIBRATION["as printed"]["color"], "-"),
-    "corrected": ("corrected: centred reports, exact q", CALIBRATION["corrected"]["color"], "-"),
-    "fresh blocks": ("fresh blocks, one report each", COLOURS[2], "-"),
-    "one pair each": ("KwikSort, one pair each", COLOURS[3], "--"),
+    "as printed": ("KwikSort as printed", CALIBRATION["as printed"]["color"], "-"),
+    "corrected": ("KwikSort as corrected", CALIBRATION["corrected"]["color"], "-"),
+    "fresh blocks": ("KwikSort, fresh voters for each question", COLOURS[2], "-"),
+    "one pair each": ("KwikSort, each voter one pair, fixed before", COLOURS[3], "--"),
 }
 
 
 @styled
 def draw_cost_curves(frame: pd.DataFrame) -> Figure:
     """Exact error of the designs against the number of voters, a panel a number of items; Borda's with 95 % bars."""
-    message = "As printed, sorting without trust needs far more voters than with fresh voters for every question"
+    message = (
+        "As printed, sorting without trust (KwikSort) needs far more voters than with fresh voters for each question"
+    )
     figure, made = panels(frame["items"].nunique(), message=message, height=2.9, sharey=True)
     for axes, (items, part) in zip(made, frame.groupby("items"), strict=True):
         for design, (label, colour, line) in _LOOK.items():
             curve = part[part.design == design]
-            axes.plot(curve.voters, curve.error, line, color=colour, label=label)
+            axes.plot(
+                curve.voters, curve.error, line, color=colour, label=label, lw=3 if design == "fresh blocks" else 1.6
+            )
         seen = part[part.design == "matrix"]
         bars: dict[str, Any] = {"ls": "", "marker": "v", "color": COLOURS[4], "capsize": 2}
-        axes.errorbar(seen.voters, seen["mean"], BAR * seen.se, label="Borda, one pair each", **bars)
+        axes.errorbar(seen.voters, seen["mean"], BAR * seen.se, label="Borda order, each voter one pair", **bars)
         axes.axhline(0.5, color="black", lw=1, ls=":")
         axes.set(title=f"{items} items", xscale="log", ylim=(0, 0.55))
     made[0].annotate("a coin", (1, 0.5), (-3, 3), ("axes fraction", "data"), "offset points", ha="right")
-    label_outer(made, "voters", "share of pairs in the wrong order")
+    label_outer(made, "voters (all of one mind)", "share of pairs in the wrong order")
     key(figure, *made[0].get_legend_handles_labels(), columns=2)
     return figure

@@ -115,15 +115,26 @@ def _whole_gaussian_loss(scale: float) -> float:
 @styled
 def draw_betrayals(frame: pd.DataFrame) -> Figure:
     """Share of releases that rule out a neighbouring count against the true count; bars are 95 % intervals."""
-    message = "With floating-point noise a count of 0 betrays itself nearly always; with whole noise no count does"
+    message = (
+        "A count of 0 with floating-point noise nearly always proves that it is not 1 or not −1; "
+        "with whole-number noise no count proves anything"
+    )
     figure, (axes,) = panels(message=message, height=3.2)
     counts = sorted(frame["count"].unique())
     rows = frame[frame.ruled_out == "either neighbour"]
     for number, ((law, scale), part) in enumerate(rows.groupby(["noise", "scale"])):
-        at = [counts.index(count) + 0.08 * number for count in part["count"]]
-        look: dict[str, Any] = {"color": COLOURS[(1, 3, 0, 2)[number % 4]], "marker": "sDo^"[number % 4]}
-        axes.errorbar(at, part["mean"], BAR * part.se, capsize=2, label=f"{law}, scale {scale:g}", **look)
+        at = [counts.index(count) + 0.015 * (number - 1.5) for count in part["count"]]
+        look: dict[str, Any] = {
+            "color": COLOURS[(1, 3, 0, 2)[number % 4]],
+            "marker": "sDo^"[number % 4],
+            "ms": (5, 5, 8, 5)[number % 4],
+        }
+        axes.errorbar(at, part["mean"], BAR * part.se, capsize=2, label=f"{law}, noise of scale {scale:g}", **look)
     axes.set_xticks(range(len(counts)), [str(count) for count in counts])
-    axes.set(xlabel="true count", ylabel="share of releases that\nrule out a neighbour", ylim=(-0.03, 1.03))
+    axes.set(
+        xlabel="true count",
+        ylabel="releases that prove: the count\nis not one more, or not one less",
+        ylim=(-0.03, 1.03),
+    )
     key(figure, *axes.get_legend_handles_labels())
     return figure

@@ -114,7 +114,7 @@ def draw_bet(frame: pd.DataFrame) -> Figure:
     for name, true, colour, shift in columns:
         axes.bar(frame.output + shift, frame[name], 0.4, color=colour, label=f"the true count is {true}")
     axes.axvspan(start - 0.5, frame.output.max() + 0.6, color="black", alpha=0.07, lw=0, zorder=0)
-    said = f"the bet: {start} or more\nin {100 * low:.1f} %\nagainst {100 * high:.1f} %\nof releases"
+    said = f"the bet:\n{start} or more\nin {100 * low:.1f} %\nagainst {100 * high:.1f} %\nof releases"
     axes.text(frame.output.max() + 0.4, 0.95, said, ha="right", va="top", transform=axes.get_xaxis_transform())
     axes.set_xticks(frame.output)
     axes.set(xlabel="published number", ylabel="probability", xlim=(frame.output.min() - 0.6, frame.output.max() + 0.6))

@@ -151,6 +151,7 @@ def _above(table: pd.DataFrame, promised: pd.Series) -> pd.Series:
 #: Losses over the claimed one that are drawn to scale; beyond, a mark at the edge points outwards.
 LOW, HIGH = 0.1, 20.0
 _LOOK = {"as printed": CALIBRATION["as printed"], "calibrated": CALIBRATION["corrected"]}
+_CALIBRATED = {"as printed": "as printed", "calibrated": "as calibrated here"}
 _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 
@@ -160,7 +161,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
     papers = frame.paper.unique()
     printed = frame[frame.calibration == "as printed"]
     more = int((printed.share > 1).sum())
-    message = f"{more} of {len(printed)} mechanisms, as printed, lose more privacy than their papers say"
+    message = f"{more} of the {len(printed)} mechanisms in orange, as printed, lose more privacy than their papers say"
     heights = [(frame.paper == paper).sum() + 0.6 for paper in papers]
     shared: dict[str, Any] = {"columns": 1, "sharex": True, "gridspec_kw": {"height_ratios": heights}}
     each = 0.27 * (len(frame) / len(papers) + 2) + 0.2
@@ -169,8 +170,9 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         rows = frame[frame.paper == paper].reset_index(drop=True)
         for place, row in rows.iterrows():
             _draw_row(axes, place, row)
-        new = rows.mechanism != rows.mechanism.shift()
-        axes.set_yticks(range(len(rows)), rows.mechanism.where(new, "calibrated"))
+        axes.set_yticks(range(len(rows)), rows.mechanism)
+        for label, calibration in zip(axes.get_yticklabels(), rows.calibration, strict=True):
+            label.set_color(_LOOK[calibration]["color"])
         axes.set(title=paper, ylim=(len(rows) - 0.4, -0.6), xscale="log", xlim=(LOW * 0.9, HIGH * 1.1))
         axes.axvline(1, color="black", lw=1, zorder=0)
         axes.axvspan(1, HIGH * 1.1, color=COLOURS[1], alpha=0.07, lw=0, zorder=0)
@@ -178,7 +180,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.minorticks_off()
-    made[-1].set_xlabel("ε lost over the ε claimed")
+    made[-1].set_xlabel("ε lost over the ε claimed\n(shaded: more than claimed)")
     handles = _legend()
     key(figure, handles, [str(it.get_label()) for it in handles], columns=4)
     return figure
@@ -198,7 +200,8 @@ def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
 
 
 def _legend() -> list[Line2D]:
-    looks = [{"markersize": 6, "label": f"exact, {name}", **look} for name, look in _LOOK.items()]
-    looks.append({"marker": "|", "markersize": 13, "label": "provable guarantee", "color": "0.4"})
-    looks.append({"marker": 5, "label": "lower bound from samples", "color": "0.4"})
+    looks = [{"markersize": 6, "label": f"lost, {_CALIBRATED[name]}", **look} for name, look in _LOOK.items()]
+    looks.append({"marker": "|", "markersize": 13, "label": "proved: no more", "color": "0.4"})
+    looks.append({"marker": 5, "label": "seen in samples: no less", "color": "0.4"})
+    looks.append({"marker": ">", "markersize": 6, "label": "large arrow: beyond the axis", "color": "0.4"})
     return [Line2D([], [], linestyle="", **look) for look in looks]

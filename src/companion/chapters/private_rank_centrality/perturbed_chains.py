@@ -253,8 +253,8 @@ def flips(
 
 QUANTITIES: dict[str, tuple[str, dict[str, Any]]] = {
     "printed": ("bound as printed", CALIBRATION["as printed"]),
-    "halved": ("half of it", CALIBRATION["corrected"]),
-    "change": ("largest change", {"color": COLOURS[6], "marker": "^"}),
+    "halved": ("bound as corrected: half", CALIBRATION["corrected"]),
+    "change": ("worst game, average", {"color": COLOURS[6], "marker": "^"}),
 }
 
 
@@ -262,15 +262,18 @@ QUANTITIES: dict[str, tuple[str, dict[str, Any]]] = {
 def draw_flipped_comparison(frame: pd.DataFrame) -> Figure:
     """Effect of one flipped comparison on random data, and the two bounds on it, against the density of the graph."""
     mean = frame.pivot(index="probability", columns="quantity", values="mean")
-    times = float((mean.printed / mean.change).min())
-    message = (
-        f"On average even the worst game moves a score by no more than 1/{int(times)} of what the printed bound allows"
-    )
+    ratio = mean.printed / mean.change
+    times, at = int(ratio.min()), ratio.idxmin()
+    message = f"The printed bound allows at least {times} times what even the worst single game changes, on average"
     figure, (axes,) = panels(message=message, height=3.0)
     for quantity, (label, look) in QUANTITIES.items():
         part = frame[frame.quantity == quantity]
         axes.errorbar(part.probability, part["mean"], BAR * part.se, capsize=2, label=label, **look)
     axes.set(yscale="log", xlabel="chance that a pair of players meets")
-    axes.set_ylabel("change of a score / mean score")
+    axes.set_ylabel("change of a score by one game\nthat is reversed / mean score")
+    ends = mean.loc[at, "change"] * 1.15, mean.loc[at, "printed"] / 1.15
+    axes.annotate("", (at, ends[0]), (at, ends[1]), arrowprops={"arrowstyle": "<->", "color": "0.3", "lw": 1})
+    said: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "color": "0.3", "fontsize": 9}
+    axes.annotate(f"{times} ×", (at, float(np.prod(ends)) ** 0.5), (-5, 0), **said)
     name_lines(axes, width=12)
     return figure

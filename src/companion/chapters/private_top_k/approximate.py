@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import CALIBRATION, COLOURS, label_outer, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, label_outer, name_lines, note, panels, styled
 from companion.instruments.topk import (
     DELTA,
     EPSILON,
@@ -243,25 +243,25 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
             "Laplace, Theorem 2.1": "Theorem 2.1",
             "Laplace, Theorem 2.2": "Theorem 2.2",
             "Laplace, our bound": "our bound",
-            "Laplace, true need at least": "true need at least",
+            "Laplace, true need at least": "certainly needed",
         },
     ),
     "other noise, once": (
         "oneshot",
         {
-            "Gumbel, zCDP or pure": "Gumbel",
-            "Gumbel, true need at least": "its true need at least",
-            "exponential, pure": "exponential",
+            "Gumbel, zCDP or pure": "Gumbel noise",
+            "Gumbel, true need at least": "_",
+            "exponential, pure": "exponential noise",
         },
     ),
-    "round after round: no better than Gumbel": (
+    "round after round, an item each": (
         "peeling",
         {
             "Laplace, basic": "Laplace, basic",
             "Laplace, advanced": "advanced",
             "Laplace, zCDP": "zCDP",
             "Laplace, optimal": "optimal",
-            "exponential mechanism, zCDP or pure": "exponential mechanism",
+            "exponential mechanism, zCDP or pure": "Gumbel: as much as once",
         },
     ),
 }
@@ -270,7 +270,7 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
 @styled
 def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
-    message = "Gumbel noise is proved to need little more than it must; the proofs for Laplace noise leave more"
+    message = "Of Gumbel noise the proof asks little more than is needed; of Laplace noise more, once or in rounds"
     figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
     for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):
         for mechanism, name in names.items():
@@ -281,5 +281,9 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
     label_outer(made, "", "deviation of the noise\n(one record's step: 1)")
     for axes in made:
         axes.set_xlabel("items selected")
-        name_lines(axes, width=12)
+        name_lines(axes, width=13)
+    note(
+        figure,
+        "Basic, advanced, zCDP, optimal: four rules that add up the losses of all rounds. Dotted: certainly needed",
+    )
     return figure

@@ -173,18 +173,27 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "Laplace on Y": {"color": COLOURS[5], "ls": ":"},
 }
 
+_NAMES = {
+    "BUNIF as printed": "bucketing as printed",
+    "BUNIF with a coin": "bucketing, mended by coin tosses",
+    "noisy vote": "noisy vote of all batches",
+    "Laplace on Y": "Laplace noise on the test statistic",
+}
+
 
 @styled
 def draw_privacy_profiles(frame: pd.DataFrame) -> Figure:
     """The delta_0 that each test needs against epsilon, in units of the claimed one."""
     often = round(1 / frame.delta[(frame.test == "BUNIF as printed") & (frame.times >= 1)].max())
-    message = f"However weak the promise, bucketing as printed can give a ranking away once in {often} times"
+    message = (
+        f"Bucketing as printed can give a ranking away with chance 1/{often}, however much privacy loss is allowed"
+    )
     figure, (axes,) = panels(message=message, height=3.0)
     for test, part in frame.groupby("test", sort=False):
-        axes.plot(part.times, part.delta, label=str(test).replace("BUNIF", "bucketing (BUNIF)"), **_LOOKS[str(test)])
+        axes.plot(part.times, part.delta, label=_NAMES[str(test)], **_LOOKS[str(test)])
     axes.axvline(1, color="black", lw=1)
-    axes.annotate("as claimed", (1.02, 0.6), xycoords=("data", "axes fraction"), fontsize=9)
-    axes.set(xlim=(0, frame.times.max()), xlabel="privacy loss allowed, over the claimed $ε_0$")
+    axes.annotate("the claim", (1.02, 0.6), xycoords=("data", "axes fraction"), fontsize=9)
+    axes.set(xlim=(0, frame.times.max()), xlabel="privacy loss allowed, in units of the claimed ε")
     axes.set(ylim=(0, None), ylabel="chance that a ranking\nis given away")
     key(figure, *axes.get_legend_handles_labels())
     return figure

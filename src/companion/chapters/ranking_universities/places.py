@@ -19,7 +19,7 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_scores,
 )
 from companion.instruments import surveys as datasets
-from companion.instruments.style import COLOURS, label_outer, on_phone, panels, styled
+from companion.instruments.style import COLOURS, label_outer, note, on_phone, panels, styled
 from companion.instruments.two_items import log_first_wins
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import Score, pairwise_wins, win_counts
@@ -151,7 +151,7 @@ def draw_preferences(frame: pd.DataFrame) -> Figure:
     shares = 100 * frame.pivot(index="university", columns="rival", values="share").loc[names, names]
     message = "London beats every rival, and Paris all but London; third to fifth are a close call"
     figure, (axes,) = panels(message=message, height=3.1)
-    look = {"cmap": "RdBu", "vmin": 0, "vmax": 100, "cbar": False, "annot_kws": {"size": 10}}
+    look = {"cmap": "RdBu", "vmin": -25, "vmax": 125, "cbar": False, "annot_kws": {"size": 10, "color": "black"}}
     sns.heatmap(shares, ax=axes, annot=True, fmt=".0f", linewidths=1, **look)
     axes.set(xlabel="… rather than", ylabel="so many percent prefer …")
     axes.grid(False)
@@ -160,6 +160,7 @@ def draw_preferences(frame: pd.DataFrame) -> Figure:
     axes.tick_params(length=0, labelrotation=0)
     if on_phone():
         axes.tick_params("x", labelrotation=40)
+    note(figure, "Blue: most prefer the university of the row; red: most prefer that of the column")
     return figure
 
 

@@ -179,7 +179,10 @@ def draw_averaged(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_labelled(frame: pd.DataFrame) -> Figure:
     """Share of right guesses about a rare item against epsilon, by where the labels come from."""
-    message = "A list of items taken from the data betrays who alone has one, and more noise helps the attacker"
+    message = (
+        "Labels taken from the data betray the only person who has one, far beyond the promise where ε is small; "
+        "declared labels do not"
+    )
     figure, (axes,) = panels(message=message, height=3.1)
     bound = frame[["epsilon", "at most"]].drop_duplicates()
     axes.plot(bound.epsilon, 100 * bound["at most"], "--", color="0.4", lw=1.2, label="promised: no more")
@@ -188,7 +191,8 @@ def draw_labelled(frame: pd.DataFrame) -> Figure:
         colour, mark = looks[str(tool)]
         look: dict[str, Any] = {"fmt": mark, "color": colour, "ms": 4, "label": str(tool)}
         axes.errorbar(part.epsilon, 100 * part.guessed, 100 * BAR * part.se, **look)
-    axes.set(xscale="log", ylim=(47, 101.5), xlabel="ε of the release", ylabel="guesses that are right, %")
+    axes.set(xscale="log", ylim=(47, 101.5), xlabel="← more noise    ε of the release    less noise →")
+    axes.set_ylabel("right guesses whether\nthe person is there, %")
     name_lines(axes, width=10)
     return figure
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, key, on_phone, panels, styled
+from companion.instruments.style import COLOURS, key, note, on_phone, panels, styled
 from companion.ledger.claim import Check, argument, claim, content, printed
 from dprank.aggregation.directions import VectorReport
 from dprank.aggregation.local_borda import LocalBorda
@@ -47,7 +47,7 @@ def pair_signs(places: NDArray[Any]) -> NDArray[np.int64]:
 
 # --- the picture -----------------------------------------------------------------------------------------------------
 
-_KINDS = ("full ranking", "ties", "some items only", "no preference")
+_KINDS = ("full ranking", "ties", "missing items", "no preference")
 
 
 def in_words(places: NDArray[Any]) -> str:
@@ -81,7 +81,7 @@ def plane() -> pd.DataFrame:
 @styled
 def draw_plane(table: pd.DataFrame) -> Figure:
     """The hexagon of full rankings, with all other ballots in it."""
-    message = "No tie and no gap leads out of the hexagon of full rankings"
+    message = "No tie and no missing item leads out of the hexagon of full rankings"
     figure, (axes,) = panels(message=message, height=3.3 if on_phone() else 4.6)
     full = table[table.kind == 0]
     round_ = full.iloc[np.argsort(np.arctan2(full.y, full.x))]
@@ -94,7 +94,7 @@ def draw_plane(table: pd.DataFrame) -> Figure:
             out = np.array([row.x, row.y]) / (math.hypot(row.x, row.y) or 1)
             by = 9 * out if kind < 2 else np.array([0.0, 7.0])
             axes.annotate(
-                row.ballot if kind < 3 else f"{row.ballots} ballots",
+                row.ballot if kind < 3 else f"{row.ballots} ballots,\nall here",
                 (row.x, row.y),
                 tuple(by),
                 textcoords="offset points",
@@ -106,6 +106,8 @@ def draw_plane(table: pd.DataFrame) -> Figure:
     axes.set_axis_off()
     axes.margins(0.3 if on_phone() else 0.2, 0.12)
     key(figure, *axes.get_legend_handles_labels())
+    wins = "A ballot lies at its net wins: of a, b and c, how many items each beats less how many beat it"
+    note(figure, f"{wins}. The farther apart two ballots, the more a voter can move")
     return figure
 
 

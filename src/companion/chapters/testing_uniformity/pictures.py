@@ -26,7 +26,7 @@ def draw_decks(frame: pd.DataFrame) -> Figure:
     """A dot an item, its place in one ranking against its place in the common order, a panel a spread."""
     groups = list(frame.groupby("gap"))
     message = (
-        "A slight lean (φ near 1) cannot be seen in a single ranking, which looks shuffled; "
+        "A slight lean towards a common order (φ near 1) cannot be seen in a single ranking; "
         "a strong one (smaller φ) can"
     )
     height = 1.7 if on_phone() else 2.5
@@ -34,5 +34,10 @@ def draw_decks(frame: pd.DataFrame) -> Figure:
     for axes, (gap, part) in zip(made, groups, strict=True):
         axes.plot(part.item, part.place, "o", color=COLOURS[0], ms=1.8 if on_phone() else 3)
         axes.set(title="shuffled" if gap == 0 else f"φ = {1 - float(str(gap)):g}")
-    label_outer(made, "true place", "place")
+    below, left = "place in the common order", "place in the ranking"
+    if on_phone():
+        below, left = below.replace("the ", "the\n"), left.replace("in ", "in\n")
+    label_outer(made, below, left)
+    for axes in (made[0], made[-1]) if on_phone() else ():
+        axes.set_xlabel("")
     return figure

@@ -89,6 +89,11 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
             axes.axvline(100 * gain(epsilon), ymax=0.93, color="0.8", lw=0.8, zorder=0)
             said = f"ε = {epsilon:g}" if epsilon == shown[0] else f"{epsilon:g}"
             axes.annotate(said, (100 * gain(epsilon), 55.5), fontsize=8.5, color="0.4", ha="center", va="top")
+    belief, lost = 100 * middle["belief"], 100 * middle["lost"]
+    made[0].plot(belief, lost, "o", ms=12, mfc="none", mec="0.2")
+    made[0].annotate(
+        f"{belief:.0f} %: {lost:.0f} % lost", (belief, lost), (8, 7), textcoords="offset points", fontsize=9
+    )
     label_outer(made, "belief at most, %, that began at 50 %", "pairs in the wrong order, %")
     key(figure, *made[0].get_legend_handles_labels())
     return figure

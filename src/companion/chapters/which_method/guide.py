@@ -273,16 +273,20 @@ def draw_map(frame: pd.DataFrame) -> Figure:
         named = [_size(*size) for size in sizes]
         if on_phone():
             named = [re.sub(" items| people| each", "", it) for it in named]
-            axes.set_ylabel("items, people, answers" if frame["answers"].any() else "items, people")
+            axes.set_ylabel(
+                "items, people, answers"
+                if frame["answers"].any()
+                else "items, people" + ", top k" * bool(frame["k"].any())
+            )
         axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], named, fontsize=8.5)
         axes.grid(visible=False)
         axes.tick_params(length=0)
     made[-1].set_xlabel("ε")
     handles = [Rectangle((0, 0), 1, 1, fill=False, edgecolor=colours[name], lw=1.8) for name in names]
     if handles:
-        key(figure, handles, names, columns=5)
-    alone = "framed: one method alone is best; no frame: several are alike" if handles else "several methods are alike"
-    note(figure, f"Number: {_NUMBERS[question]}, of the best method; {alone}")
+        key(figure, handles, [name + _PLAIN.get(name, "") for name in names], columns=3)
+    alone = "framed: one alone is best; no frame: several are alike" if handles else "several methods are alike"
+    note(figure, f"Number: {_NUMBERS[question]}, of the best method (darker: more); {alone}")
     return figure
 
 
@@ -305,10 +309,20 @@ _COLOURS = {
     )
     for name, colour in zip(rivals, COLOURS, strict=False)
 }
+#: What a method puts its noise on, where its name does not say it.
+_PLAIN = {
+    "PrivateBorda": " (mean places)",
+    "LocalBorda": " (mean places)",
+    "NoisyMatrix": " (all pairs)",
+    "LocalMatrix": " (all pairs)",
+    "PrivateKwikSort": " (sorting)",
+    "PerturbedMLE": " (likelihood)",
+    "NoisyCounts": " (counts of wins)",
+}
 #: What the numbers of a question's map are.
 _NUMBERS = {
     "ranking": "pairs in the wrong order, %",
-    "strengths": "error of log-strengths",
+    "strengths": "error of log-strengths (1: odds are wrong by a factor of e)",
     "consensus": "pairs in the wrong order, %",
     "winner": "chance of a wrong winner, %",
     "topk": "share of the top k that is missed, %",
@@ -319,8 +333,10 @@ _NUMBERS = {
 #: What the map of a question shows.
 _MESSAGES = {
     "ranking": "What an order made of comparisons loses is a matter of people and ε; the method seldom matters",
-    "strengths": "Where people and ε are large, the likelihood estimates strengths best",
-    "consensus": "How many ballots there are, and ε, matter more than the method",
+    "strengths": "With 20 items or more, at least 400 people and ε of 2 or more, PerturbedMLE alone is best "
+    "at strengths",
+    "consensus": "With few ballots or a small ε even the best method errs often; where one alone is best, it is mostly "
+    "PrivateBorda",
     "winner": "Somebody trusted, ten thousand people name the winner at any ε",
     "topk": "Somebody trusted, ten thousand people find the top k from ε = 0.2 on; nobody trusted, a million "
     "do only at large ε",

@@ -369,6 +369,13 @@ def test_scores_are_better_in_places_only():
     worse = found[found["factor"] * bar < 1]
     assert set(worse["data"]) == {"two camps"}
     assert set(worse["people"]) == {10_000}
+    title = growth.draw_scores(found).get_suptitle()
+    assert f"{10_000:,} voters in two camps and ε of {worse['epsilon'].min():g} or more" in " ".join(title.split())
+    # from there on, without an exception
+    camps = found[(found["data"] == "two camps") & (found["people"] == 10_000)]
+    assert set(camps.loc[camps["epsilon"] >= worse["epsilon"].min(), "epsilon"]) == set(worse["epsilon"])
+    fine = growth.draw_scores(found.assign(factor=2.0)).get_suptitle()
+    assert "except" not in fine
 
 
 def test_the_picture_has_a_dot_and_a_name_for_each(table):
@@ -385,3 +392,7 @@ def test_the_picture_has_a_dot_and_a_name_for_each(table):
     assert re.match(r"\d+ of \d+ replacements", figure.get_suptitle())
     grown = pd.DataFrame({"curve": name, "size": m, "factor": 2.0} for name in growth.CURVES for m in growth.SIZES)
     assert len(growth.draw_growth(grown).axes[0].texts) == len(growth.CURVES)
+    one_grows = grown.assign(factor=grown["size"].where(grown["curve"] == next(iter(growth.CURVES)), 2.0).astype(float))
+    title = " ".join(growth.draw_growth(one_grows).get_suptitle().split())
+    assert title.startswith(f"1 of {len(growth.CURVES)} ")
+    assert title.endswith("level off near 2")

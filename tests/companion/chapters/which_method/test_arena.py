@@ -636,3 +636,20 @@ def test_numbers_in_the_titles_of_maps_hold(committed):
     alone = topk[(topk["trust"] == "nobody") & (topk["people"] >= 10**6)]
     assert alone.loc[alone["epsilon"] == 0.05, "mean"].min() > 0.5
     assert alone.loc[alone["epsilon"] == 10, "mean"].max() < 0.02
+
+
+def test_what_the_titles_of_maps_say_of_methods_holds(committed):
+    strengths = guide.map_of(committed, "strengths")
+    there = (strengths["items"] >= 20) & (strengths["people"] >= 400) & (strengths["epsilon"] >= 2)
+    assert "20 items or more, at least 400 people and ε of 2 or more, PerturbedMLE" in guide._MESSAGES["strengths"]
+    assert set(strengths.loc[there, "use"]) == {"PerturbedMLE"}
+    assert (strengths.loc[~there, "use"] == "PerturbedMLE").mean() < 0.5
+    assert "mostly PrivateBorda" in guide._MESSAGES["consensus"]
+    voting = guide.map_of(committed, "consensus")
+    assert (voting.loc[voting["use"] != "", "use"] == "PrivateBorda").mean() > 0.75
+    losses = voting.set_index(["trust", "items", "people", "epsilon"])["mean"]
+    at = losses.unstack("epsilon")
+    assert (at[0.05] > at[10.0] - 0.001).all()  # of very many ballots none is left to gain
+    for _, here in at.groupby(["trust", "items"]):
+        assert (here.iloc[0] >= here.iloc[-1]).all()
+    assert (at.groupby(["trust", "items"]).first()[0.05] > 0.45).all()
