@@ -211,10 +211,7 @@ _MODELS = {
     "approximate": "office, small\N{NO-BREAK SPACE}δ",
     "local": "nobody trusted",
 }
-_GOOD, _DELTA = (
-    "contradicts the voters on few pairs more than the best order",
-    "δ: a small chance that the privacy may fail",
-)
+_DELTA = "δ: a small chance that the privacy may fail"
 
 
 @styled
@@ -233,8 +230,8 @@ def draw_thresholds(frame: pd.DataFrame) -> Figure:
     axes.text(0.98, 0.02, "below one: says nothing", ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
     note(
         figure,
-        f"Enough: a method is proved to do it. Needed: none can do it with fewer. A good order {_GOOD}. Office: it is "
-        f"trusted with the ballots. {_DELTA}.",
+        "Enough: a method is proved to do it. Needed: none can do it with fewer. Good: contradicts the voters on few "
+        f"pairs more than the best order. Office: it is trusted with the ballots. {_DELTA}.",
     )
     name_lines(axes, width=15)
     return figure
@@ -282,5 +279,7 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
         axes.text(at, 2.9, words, color=colour, ha="left" if at < 1 else "right", va="center")
     axes.text(700, 2.9, "open", color="0.4", ha="center", va="center")
     axes.grid(visible=False, axis="y")
-    note(figure, f"A good order {_GOOD}. {_DELTA}.")
+    items = int(frame["items"].iloc[0])
+    few = f"{float(printed_error(items)):g} of {math.comb(items, 2)} pairs"
+    note(figure, f"Good: contradicts the voters on at most {few} more than the best order, on average. {_DELTA}.")
     return figure
