@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import product
+from itertools import cycle, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -169,27 +171,36 @@ def places(x: Sequence[int], middle: int) -> pd.DataFrame:
     return pd.DataFrame({"item": item + 1, "before": item + 1, "place": np.asarray(found) + 1, "kind": kind})
 
 
-_KINDS = {
-    "exchanged": ("pair that changes places", COLOURS[1], 2.2),
-    "left alone": ("pair that stays", COLOURS[0], 2.2),
-    "between": ("items between", "0.6", 1.0),
-}
+#: Of pairs that change places, and of those that stay.
+_TONES = {"exchanged": (COLOURS[1], COLOURS[4], COLOURS[3]), "left alone": (COLOURS[0], COLOURS[5])}
+
+
+def _draw_items(axes: Axes, rows: Iterable[Any], colour: str, label: str) -> None:
+    for row in rows:
+        axes.plot([row.before, row.place], [1, 0], color=colour, lw=1.8, marker="o", label=label)
+        label = "_"
+        for at, height, side in ((row.before, 1.1, "bottom"), (row.place, -0.12, "top")):
+            axes.text(at, height, str(row.item), ha="center", va=side, color=colour)
 
 
 @styled
 def draw_places(frame: pd.DataFrame) -> Figure:
     """Every item's line from its place in the identity, above, to its place in pi^x, below."""
-    figure, (axes,) = panels(message="A pair that changes places crosses every item between it", height=2.6)
-    for kind, (name, colour, width) in _KINDS.items():
-        for number, row in enumerate(frame[frame.kind == kind].itertuples()):
-            label = "_" if number else name
-            axes.plot([row.before, row.place], [1, 0], color=colour, lw=width, marker="o", label=label)
-            for at, height, side in ((row.before, 1.12, "bottom"), (row.place, -0.12, "top")):
-                axes.text(at, height, str(row.item), ha="center", va=side, color=colour)
-    axes.set(ylim=(-0.45, 1.45), yticks=[0, 1], xticks=[])
+    message = "Two items that change places cross every item between them"
+    figure, (axes,) = panels(message=message, height=2.8)
+    between = list(frame[frame.kind == "between"].itertuples())
+    _draw_items(axes, between, "0.55", f"{between[0].item} to {between[-1].item} stay")
+    for kind, does in (("left alone", "stay"), ("exchanged", "change places")):
+        rows = list(frame[frame.kind == kind].itertuples())
+        half = len(rows) // 2
+        for left, right, colour in zip(rows[:half], rows[half:], cycle(_TONES[kind]), strict=False):
+            _draw_items(axes, (left, right), colour, f"{left.item} and {right.item} {does}")
+            ends, high = (left.before, left.before, right.before, right.before), 1.4 + 0.12 * left.before
+            axes.plot(ends, [high - 0.07, high, high, high - 0.07], color=colour, lw=1)
+    axes.set(ylim=(-0.45, 1.9), yticks=[0, 1], xticks=[])
     axes.set_yticklabels(["after", "before"])
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    key(figure, *axes.get_legend_handles_labels(), columns=3)
+    key(figure, *axes.get_legend_handles_labels(), columns=2)
     return figure

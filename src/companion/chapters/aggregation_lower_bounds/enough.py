@@ -15,7 +15,7 @@ from companion.chapters.aggregation_lower_bounds.packing import printed_error, p
 from companion.chapters.aggregation_lower_bounds.tracing import best_tracing
 from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error, printed_rate
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, name_lines, panels, styled
+from companion.instruments.style import COLOURS, name_lines, note, on_phone, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation.lower_bounds import local_threshold, pure_threshold
@@ -206,7 +206,12 @@ def check_lower_match(items: Sequence[int] = (30, 100, 300), delta: float = 1e-6
 #: Model of privacy, power of log m between the two numbers of voters, and what is then left at most: in the pure one by
 #: Theorem 13's 3/2, since log m! < m log m.
 MATCHES = (("pure", 1.0, 200 / 3), ("approximate", 0.5, 5000.0))
-_MODELS = {"pure": "trusted, no δ", "approximate": "trusted, small\N{NO-BREAK SPACE}δ", "local": "nobody trusted"}
+_MODELS = {
+    "pure": "office, no\N{NO-BREAK SPACE}δ",
+    "approximate": "office, small\N{NO-BREAK SPACE}δ",
+    "local": "nobody trusted",
+}
+_DELTA = "δ: a small chance that the privacy may fail"
 
 
 @styled
@@ -218,11 +223,16 @@ def draw_thresholds(frame: pd.DataFrame) -> Figure:
         for kind, line in (("enough", "-"), ("needed", "--")):
             part = frame[(frame.model == model) & (frame.kind == kind)]
             axes.plot(part["items"], part.voters, color=colour, ls=line, marker="o", label=f"{name}: {kind}")
-    axes.set(xlabel="items", ylabel="voters", xscale="log", yscale="log")
+    axes.set(xlabel="items", ylabel="voters for a good private order", xscale="log", yscale="log")
     bottom = axes.get_ylim()[0]
     axes.axhspan(bottom, 1, color=COLOURS[6], alpha=0.12, lw=0)
     axes.set_ylim(bottom=bottom)
-    axes.text(0.98, 0.02, "below one voter", ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
+    axes.text(0.98, 0.02, "below one: says nothing", ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
+    note(
+        figure,
+        "Enough: a method is proved to do it. Needed: none can do it with fewer. Good: contradicts the voters on few "
+        f"pairs more than the best order. Office: it is trusted with the ballots. {_DELTA}.",
+    )
     name_lines(axes, width=15)
     return figure
 
@@ -244,23 +254,32 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
         if voters[model, "needed"] >= 1
     )
     message = (
-        f"How many voters a private order of {frame['items'].iloc[0]} items needs "
-        f"is known within a factor of about {apart:.0f} at best"
+        f"How many voters a good private order of {frame['items'].iloc[0]} items needs is known, at best, "
+        f"only up to a factor of {apart:,.0f}"
     )
-    figure, (axes,) = panels(message=message, height=2.7)
+    figure, (axes,) = panels(message=message, height=3.1)
     least = 0.2
     for rung, model in enumerate(_RUNGS):
-        needed, enough = max(voters[model, "needed"], least), voters[model, "enough"]
-        axes.barh(rung, needed - least, 0.5, left=least, color=COLOURS[1], alpha=0.75)
-        axes.barh(rung, enough - needed, 0.5, left=needed, color="0.5", alpha=0.2)
-        axes.barh(rung, 1e8 - enough, 0.5, left=enough, color=COLOURS[0], alpha=0.75)
-        below = f"{math.ceil(needed):,}" if needed >= 1 else "no bound yet"
+        bound, enough = voters[model, "needed"] >= 1, voters[model, "enough"]
+        needed = voters[model, "needed"] if bound else least
+        axes.barh(rung, needed - least, 0.46, left=least, color=COLOURS[1], alpha=0.75)
+        axes.barh(rung, enough - needed, 0.46, left=needed, color="0.5", alpha=0.2)
+        axes.barh(rung, 1e8 - enough, 0.46, left=enough, color=COLOURS[0], alpha=0.75)
+        below = f"{math.ceil(needed):,}" if bound else "no bound" + (" above 1" if not on_phone() else "")
         axes.text(needed * 1.2, rung, below, va="center", ha="left", fontsize=9)
         axes.text(enough / 1.2, rung, f"{math.ceil(enough):,}", va="center", ha="right", fontsize=9)
+        if bound:
+            times = math.ceil(enough) / math.ceil(needed)
+            weight = "bold" if times == apart else "normal"
+            axes.text(math.sqrt(needed * enough), rung + 0.26, f"× {times:,.0f}", ha="center", va="bottom", fontsize=9,
+                      weight=weight)  # fmt: skip
     axes.set_yticks(range(len(_RUNGS)), _RUNGS.values())
-    axes.set(xscale="log", xlabel="voters", xlim=(least, 2e6), ylim=(-0.5, 2.9))
+    axes.set(xscale="log", xlabel="voters", xlim=(least, 2e6), ylim=(-0.4, 3.1))
     for at, colour, words in ((0.25, COLOURS[1], "impossible"), (1.7e6, COLOURS[0], "sure")):
-        axes.text(at, 2.6, words, color=colour, ha="left" if at < 1 else "right", va="center")
-    axes.text(700, 2.6, "open", color="0.4", ha="center", va="center")
+        axes.text(at, 2.9, words, color=colour, ha="left" if at < 1 else "right", va="center")
+    axes.text(700, 2.9, "open", color="0.4", ha="center", va="center")
     axes.grid(visible=False, axis="y")
+    items = int(frame["items"].iloc[0])
+    few = f"{float(printed_error(items)):g} of {math.comb(items, 2)} pairs"
+    note(figure, f"Good: contradicts the voters on at most {few} more than the best order, on average. {_DELTA}.")
     return figure

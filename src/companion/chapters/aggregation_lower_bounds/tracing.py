@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
 from companion.instruments.aggregation import matrix_error
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import BAR, COLOURS, key, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, certain, exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed
@@ -188,8 +189,10 @@ def check_signs(frame: pd.DataFrame) -> Iterator[Check]:
 
 @styled
 def draw_tracing(frame: pd.DataFrame) -> Figure:
-    """Voters traced (linear below 1 %, logarithmic above), and wrong signs, against voters over the root of items."""
-    message = "An exact order of many items gives single voters away; noise hides them, and gets pairs wrong"
+    """Voters traced, and wrong signs, against voters over the root of items."""
+    message = (
+        "With few voters for its items, an exact order gives single voters away; noise hides them, and gets pairs wrong"
+    )
     figure, (traced, wrong) = panels(2, message=message, height=3.1)
     marks = dict(zip(sorted(frame.n_items.unique()), ("o", "s"), strict=True))
     kinds = frame.epsilon.fillna(math.inf)
@@ -202,14 +205,22 @@ def draw_tracing(frame: pd.DataFrame) -> Figure:
             for axes, outcome in ((traced, "traced"), (wrong, "wrong"))[: 1 if exact else 2]:
                 part = rows[rows.outcome == outcome]
                 axes.errorbar(part.share, part["mean"], BAR * part.se, **look)
-    traced.axhline(0.01, color=COLOURS[6], lw=0.8, ls=":")
-
+    strangers = PASS / (OUTSIDERS + 1)
+    traced.axhline(strangers, color=COLOURS[6], lw=1, ls=":")
+    traced.annotate("strangers", (1.01, strangers), xycoords=("axes fraction", "data"), va="center", fontsize=9,
+                    annotation_clip=False)  # fmt: skip
     traced.set(title="voters that are recognised", ylabel="share of the voters")
-    traced.set_yscale("symlog", linthresh=0.01)
-    traced.set(ylim=(0, 1), yticks=[0, 0.01, 0.1, 1], yticklabels=["0", "1 %", "10 %", "100 %"])
+    traced.set_yscale("log", nonpositive="clip")
+    ticks = (0.001, 0.01, 0.1, 1)
+    traced.set(ylim=(ticks[0], 1), yticks=ticks, yticklabels=[f"{100 * tick:g} %" for tick in ticks])
+    traced.yaxis.set_minor_formatter(NullFormatter())
     wrong.set(title="pairs that noise gets wrong", ylabel="share of the voters' pairs")
     for axes in (traced, wrong):
         axes.set(xscale="log", xlabel="voters / √items")
     wrong.set_ylim(bottom=0)
     key(figure, *traced.get_legend_handles_labels(), columns=3)
+    note(
+        figure,
+        f"Dotted: so many strangers, who did not vote, are taken for voters, {100 * strangers:g}\N{NO-BREAK SPACE}%.",
+    )
     return figure

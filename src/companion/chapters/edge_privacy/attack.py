@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import CALIBRATION, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, name_lines, note, panels, styled
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, Link
 
@@ -256,6 +256,11 @@ def draw_attack_by_item(frame: pd.DataFrame) -> Figure:
     axes.axhline(0, color="black", lw=1)
     axes.set(
         xlabel="number of the attacked item", ylabel="strength of the attack, 1: full", xlim=(0, frame.k.max() + 1)
+    )
+    note(
+        figure,
+        "Strength: how well what is published tells the answers about an item; below 0 it tells the opposite. "
+        "The sign: of an item's pairs with the items before it.",
     )
     name_lines(axes, names={"as printed": "sign as printed", "corrected": "sign corrected"}, width=10)
     return figure

@@ -16,7 +16,7 @@ from scipy.special import log_softmax
 from companion.chapters.private_aggregation.reduction_one import CONSTANT, gaussian_privacy, matrix_loss, supplied_delta
 from companion.instruments.aggregation import BAR, best_order, exponential_needs, matrix_error, printed_rate, split_vote
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, name_lines, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -295,24 +295,25 @@ def bounds_table(items: tuple[int, ...] = (5, 10, 20, 50, 100), delta: float = 1
 
 
 _LOOKS = {
-    "printed bound": {"color": CALIBRATION["as printed"]["color"], "ls": "--"},
-    "our bound": {"color": CALIBRATION["corrected"]["color"], "ls": "--"},
+    "printed bound": ("bound of Theorem 1", {"color": CALIBRATION["as printed"]["color"], "ls": "--"}),
+    "our bound": ("our bound", {"color": CALIBRATION["corrected"]["color"], "ls": "--"}),
 }
 
 
 @styled
 def draw_error_curves(frame: pd.DataFrame) -> Figure:
     """Error of the best order of a noisy matrix against the number of items, with the printed bound and ours."""
-    message = "The best order of a noisy matrix errs far less than Theorem 1 promises"
+    message = "The best order by noisy counts of pairs is far less wrong than the bound of Theorem 1"
     figure, (axes,) = panels(message=message, height=3.4)
-    for curve, look in _LOOKS.items():
+    for curve, (name, look) in _LOOKS.items():
         part = frame[frame.curve == curve]
-        axes.plot(part["items"], part.error, label=curve, **look)
+        axes.plot(part["items"], part.error, label=name, **look)
     part = frame[frame.curve == "measured"]
     axes.errorbar(part["items"], part.error, BAR * part.se, color=COLOURS[2], marker="D", capsize=2, label="measured")
     ticks = sorted(frame["items"].unique())
-    axes.set(xlabel="items", ylabel="cost above the best order,\nin deviations of noise", xscale="log", yscale="log")
+    axes.set(xlabel="items", ylabel="votes contradicted, more\nthan by the best order", xscale="log", yscale="log")
     axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
     axes.minorticks_off()
+    note(figure, "In standard deviations of the noise, which is added to the count of votes for every pair of items.")
     name_lines(axes, width=10)
     return figure

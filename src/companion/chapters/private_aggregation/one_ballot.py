@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from companion.instruments.style import COLOURS, panels, styled
+from companion.instruments.style import COLOURS, note, panels, styled
 from companion.instruments.sweep import stream
 
 PAIRS, SCORES, ASKED = "all pairs", "sums of places", "pairs asked"
@@ -44,9 +44,10 @@ def questions(items: list[int], rng: np.random.Generator) -> Iterator[tuple[int,
 def draw_moved(frame: pd.DataFrame) -> Figure:
     """A square a pair or a bar an item, with how far a voter who turns the ballot round moves it."""
     counts = {method: int((rows["by"] > 0).sum()) for method, rows in frame.groupby("method")}
+    sums = frame[frame["method"] == SCORES]["by"]
     message = (
-        f"One voter moves {counts[PAIRS]} counts of pairs by one each, or {counts[SCORES]} sums by more, "
-        f"or only the {counts[ASKED]} pairs that are asked"
+        f"One voter moves {counts[PAIRS]} counts of pairs by 1 each, or {counts[SCORES]} sums of places by "
+        f"{sums.min():g} to {sums.max():g} each, or only the {counts[ASKED]} pairs that are asked by 1 each"
     )
     figure, made = panels(3, message=message, height=2.4)
     n_items = int(frame["second"].max()) + 1
@@ -58,6 +59,7 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
         axes.invert_yaxis()
         axes.grid(visible=False)
         axes.tick_params(length=0)
+    note(figure, f"{names[0]} to {names[-1]}: the items. A square: the count of a pair; white: not asked.")
     return figure
 
 

@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 
 from companion.chapters.private_rank_centrality.comparison_graphs import connected_graph
 from companion.instruments.strengths import strengths
-from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.topk import EPSILON
 from companion.printed.qiao2021 import theorem_3_5
@@ -197,17 +197,15 @@ _COUNTS, _CHAIN = COLOURS[2], COLOURS[0]
 #: What stands for comparison only is grey, and has no name on the lines.
 _BLIND: dict[str, Any] = {"color": "0.6", "lw": 1, "ls": "-."}
 _NAMES = {
-    "win counts, then the model": "wins, then the model",
-    "win counts over degrees": "wins over rivals",
+    "win counts, then the model": "noisy wins, model fitted",
     "noise on every edge": "noise on every pair",
-    "chain, relative": "walk, ours",
-    "chain, relative, teleport": "walk, ours, teleport",
-    "chain, as printed": "walk, as printed",
+    "chain, relative": "noisy walk, ours",
+    "chain, relative, teleport": "noisy walk, ours, with jumps",
+    "chain, as printed": "noisy walk, as printed",
 }
 _LOOKS: dict[str, dict[str, Any]] = {
     "no noise": {"color": "0.6", "ls": ":"},
     "win counts, then the model": {"color": _COUNTS, "marker": "D"},
-    "win counts over degrees": {"color": _COUNTS, "marker": "D", "ls": "--", "mfc": "none"},
     "noise on every edge": {"color": COLOURS[3], "marker": "^"},
     "chain, relative": {"color": _CHAIN, "marker": "o"},
     "chain, relative, teleport": {"color": _CHAIN, "marker": "o", "ls": "--", "mfc": "none"},
@@ -220,8 +218,8 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
     """Fraction of the true top k found against L, the comparisons of an edge, one panel a graph density."""
     densities = sorted(frame.p.unique(), reverse=True)
     message = (
-        "Noisy win counts, with a model fitted, find the best with the fewest games or about as few; "
-        "the printed walk needs far more, or finds nothing"
+        "Noisy win counts find the best with few games; noisy walks without jumps need more, "
+        "and where pairs are missing they find nothing"
     )
     figure, made = panels(len(densities), message=message, height=2.6, sharex=True, sharey=True)
     for axes, p in zip(made, densities, strict=True):
@@ -236,4 +234,9 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
     label_outer(made, "games per pair", "share of the best found")
     handles, labels = made[0].get_legend_handles_labels()
     key(figure, [*handles, Line2D([], [], **_LOOKS["no noise"])], [*labels, "no noise"], columns=3)
+    note(
+        figure,
+        "Walk: from item to item, to those who win; where it stays long is best. Jumps: at times to any item. "
+        "Blind: chosen by chance.",
+    )
     return figure

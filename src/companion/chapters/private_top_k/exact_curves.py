@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING, agree
-from companion.instruments.style import COLOURS, key, on_phone, panels, styled
+from companion.instruments.style import COLOURS, key, note, on_phone, panels, styled
 from companion.instruments.topk import NAMES, gaussian_delta, printed_scale, split, theorem_2_1
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.privacy import composition
@@ -204,7 +204,8 @@ def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) ->
 def draw_privacy_curves(frame: pd.DataFrame) -> Figure:
     """Delta against epsilon, a colour for each noise: needed at the worst pair found (solid) and proved (dashed)."""
     message = (
-        "Laplace noise may be far better than its proof: no data found come near it; Gumbel noise is hardly better"
+        "Laplace noise may be far better than its proof: no data that were found come near the proof; "
+        "for Gumbel noise they do"
     )
     figure, (axes,) = panels(message=message, height=3.8 if on_phone() else 3.2)
     looks = {"laplace": ("Laplace", 0), "gumbel": ("Gumbel", 2), "exponential": ("exponential", 3)}
@@ -213,12 +214,17 @@ def draw_privacy_curves(frame: pd.DataFrame) -> Figure:
         style = {"found": "-", "proved": "--", "calibrated": "o"}[curve]
         label = "_" if curve == "calibrated" else f"{name}, {curve}"
         if curve == "calibrated":
-            axes.annotate("asked for", (part.epsilon.iloc[0], part.delta.iloc[0]), (-5, -9), textcoords="offset points",
-                          ha="right", va="center", fontsize=9, color=COLOURS[colour])  # fmt: skip
+            promised = f"promised:\nε = {part.epsilon.iloc[0]:g},\nδ = $10^{{{math.log10(part.delta.iloc[0]):.0f}}}$"
+            axes.annotate(promised, (part.epsilon.iloc[0], part.delta.iloc[0]), (-5, -4), textcoords="offset points",
+                          ha="right", va="top", fontsize=9, color=COLOURS[colour])  # fmt: skip
         axes.plot(part.epsilon, part.delta, style, color=COLOURS[colour], label=label)
     axes.set(title=f"{frame.k.iloc[0]} items selected", yscale="log")
     axes.set(
         xlabel="privacy loss allowed, ε", ylabel="exception needed, δ", xlim=(0, None), ylim=(frame.delta.min(), 1)
     )
     key(figure, *axes.get_legend_handles_labels(), columns=3)
+    note(
+        figure,
+        "Found: lost by the worst data that were found; proved: by none more. All noises have the same variance.",
+    )
     return figure

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from companion.chapters.private_uniformity.local_voters import local_power
+from companion.chapters.private_uniformity.local_voters import ANSWER, WORDS, local_power
 from companion.chapters.private_uniformity.same_data import (
     BEHIND,
     BUCKETED,
@@ -34,8 +34,8 @@ from companion.chapters.private_uniformity.same_data import (
 )
 from companion.chapters.private_uniformity.trun import agreeing_loss, theorem_6
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.power_curves import LEAN, REJECTED, curve, level
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.power_curves import LEAN, curve, level
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import certain, crossing, wilson
 from companion.ledger.claim import Check, amended, claim, printed
@@ -229,21 +229,25 @@ _LOOKS: dict[str, dict[str, Any]] = {
     LOCAL_EXACT: {"color": COLOURS[0], "marker": "o"},
     LOCAL_FIXED: {"color": COLOURS[3], "marker": "v"},
 }
+_REJECTED = "share of tests\nthat reject chance"
 _NAMES = {
-    BUCKETED: "bucketing (BUNIF)",
+    BUCKETED: "one of several batches (BUNIF)",
     COIN: "bucketing with a coin",
-    LOCAL_EXACT: "all pairs, random pairing",
-    LOCAL_FIXED: "all pairs, fixed pairing",
-    ONE_BIT: "one answer",
+    TRUNCATED: "TRUN, as printed",
+    LOCAL: "nobody trusted, as printed",
+    LOCAL_EXACT: WORDS["all bits"],
+    LOCAL_FIXED: WORDS["fixed pairing"],
+    ONE_BIT: WORDS["one bit"],
 }
 
 
-def _power(frame: pd.DataFrame, message: str) -> Figure:
+def _power(frame: pd.DataFrame, message: str, said: str, *, one_axis: bool = False) -> Figure:
     """A panel a number of items, a curve a test; the uniform law stands at the left end of a logarithmic axis."""
     sizes = list(frame.groupby("n_items"))
     figure, made = panels(len(sizes), message=message, height=2.3, columns=2, sharey=True)
     for axes, (m, part) in zip(made, sizes, strict=True):
-        least, most = part.gap[part.gap > 0].min() / 3, part.gap.max()
+        gaps = frame.gap if one_axis else part.gap
+        least, most = gaps[gaps > 0].min() / 3, gaps.max()
         for test in dict.fromkeys(frame.test):
             rows = part[part.test == test].sort_values("gap")
             name = "_" if test == FREE else _NAMES.get(test, test)
@@ -254,11 +258,12 @@ def _power(frame: pd.DataFrame, message: str) -> Figure:
         ticks = [10.0**e for e in range(-7, 1) if least * room < 10.0**e <= most]
         axes.set_xticks([least, *ticks], ["0", *(f"$10^{{{round(math.log10(t))}}}$" for t in ticks)])
         axes.minorticks_off()
-    label_outer(made, LEAN, REJECTED)
+    label_outer(made, LEAN, _REJECTED)
     handles, labels = made[0].get_legend_handles_labels()
     if (frame.test == FREE).any():
         handles, labels = [*handles, Line2D([], [], **_LOOKS[FREE])], [*labels, FREE]
     key(figure, handles, labels)
+    note(figure, f"{said} φ: 1 is chance, near 0 nearly all alike.")
     return figure
 
 
@@ -269,6 +274,7 @@ def draw_figure_3(frame: pd.DataFrame) -> Figure:
         frame,
         "The truncated test (TRUN) is turned round: as printed it rejects shuffled rankings, "
         "and accepts many agreeing ones",
+        "A good test rejects few at the left end, where all is chance (dotted: as allowed), and all further right.",
     )
 
 
@@ -276,11 +282,18 @@ def draw_figure_3(frame: pd.DataFrame) -> Figure:
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Tests of one size and one pure epsilon."""
     return _power(
-        frame, "At equal privacy, noise on the norm of all ranks sees smaller agreement than the other private tests"
+        frame,
+        "At equal privacy, noise on the norm of all ranks sees smaller agreement than the other private tests",
+        "Further left: smaller agreement is seen. With few items grey lies under blue.",
     )
 
 
 @styled
 def draw_one_bit(frame: pd.DataFrame) -> Figure:
     """Local tests of one size and one epsilon."""
-    return _power(frame, "One well protected answer per voter sees agreement that all answers, weakly protected, miss")
+    return _power(
+        frame,
+        "One well protected answer per voter sees agreement that all answers, weakly protected, miss",
+        ANSWER,
+        one_axis=True,
+    )

@@ -17,7 +17,7 @@ from scipy.stats import chi2, ncx2, norm
 
 from companion.chapters.private_uniformity.local_channels import sign_vectors
 from companion.chapters.private_uniformity.local_moments import randomised
-from companion.instruments.style import COLOURS, name_lines, panels, styled
+from companion.instruments.style import COLOURS, name_lines, note, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial, multinomial
@@ -189,6 +189,10 @@ def ceilings(cells: Iterable[tuple[int, int]], epsilon: float, delta: float = 0.
     return pd.DataFrame(rows)
 
 
+#: What `needed_table` asks for.
+POWER = 0.8
+
+
 def samples_needed(
     n_items: int,
     theta: float,
@@ -196,7 +200,7 @@ def samples_needed(
     test: str,
     pairings: int,
     rng: np.random.Generator,
-    power: float = 0.8,
+    power: float = POWER,
     delta: float = 0.05,
     groups: int | None = None,
 ) -> tuple[float, float]:
@@ -229,14 +233,14 @@ def samples_needed(
 def needed_table(items: Sequence[int], epsilon: float, distance: float, pairings: int) -> pd.DataFrame:
     """Voters for power 0.8 at a fixed total variation distance from uniform, size 0.05.
 
-    Columns: ``items``, ``test``, ``voters``, ``low``, ``high`` (95 % interval over pairings).
+    Columns: ``items``, ``test``, ``voters``, ``low``, ``high`` (95 % interval over pairings), ``distance``.
     """
     rows = []
     for m, test in product(items, ("all bits", "fixed pairing", "one bit")):
         rng = stream("06: voters needed", {"items": m, "test": test, "epsilon": epsilon})
         voters, error = samples_needed(m, theta_at(m, distance), epsilon, test, pairings, rng)
         low, high = (voters * math.exp(s * 1.96 * error) for s in (-1, 1))
-        rows.append({"items": m, "test": test, "voters": voters, "low": low, "high": high})
+        rows.append({"items": m, "test": test, "voters": voters, "low": low, "high": high, "distance": distance})
     return pd.DataFrame(rows)
 
 
@@ -281,11 +285,14 @@ def group_choice(
     return frame / frame.min()
 
 
-_LOOK = {
-    "fixed pairing": ("all pairs, fixed pairing", COLOURS[3], "v"),
-    "all bits": ("all pairs, random pairing", COLOURS[0], "o"),
-    "one bit": ("one answer", COLOURS[2], "D"),
+#: The tests in words, and what these mean.
+WORDS = {
+    "fixed pairing": "all answers, weakly protected, fixed",
+    "all bits": "all answers, weakly protected, random",
+    "one bit": "one answer, well protected",
 }
+ANSWER = "An answer: which of two items is better. Which two are asked: drawn at random, or fixed, at its worst."
+_LOOK = {"fixed pairing": (COLOURS[3], "v"), "all bits": (COLOURS[0], "o"), "one bit": (COLOURS[2], "D")}
 
 
 @styled
@@ -293,10 +300,17 @@ def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     """Voters for power 0.8 against the number of items, one line a test, with intervals."""
     message = "One well protected answer per voter needs far fewer voters than all answers, weakly protected"
     figure, (axes,) = panels(message=message, height=3.2)
-    for test, (label, colour, marker) in _LOOK.items():
+    for test, (colour, marker) in _LOOK.items():
         part = frame[frame.test == test]
         bars = [part.voters - part.low, part.high - part.voters]
-        axes.errorbar(part["items"], part.voters, yerr=bars, label=label, color=colour, marker=marker, capsize=2)
-    axes.set(xscale="log", yscale="log", xlabel="items", ylabel="voters for power 0.8")
+        axes.errorbar(part["items"], part.voters, yerr=bars, label=WORDS[test], color=colour, marker=marker, capsize=2)
+    axes.set(
+        xscale="log", yscale="log", xlabel="items", ylabel=f"voters until {100 * POWER:g} % of\ntests see the agreement"
+    )
+    told = 50 * (1 + frame["distance"].iloc[0])
+    note(
+        figure,
+        f"{ANSWER} The agreement: one ranking can be told from a shuffled one in {told:g}\N{NO-BREAK SPACE}% of cases.",
+    )
     name_lines(axes, width=12)
     return figure

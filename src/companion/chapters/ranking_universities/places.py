@@ -184,6 +184,10 @@ def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
     return figure
 
 
+#: From this share on a cell is so dark that white is read best.
+_DARK = 0.68
+
+
 @styled
 def draw_place_probabilities(frame: pd.DataFrame) -> Figure:
     """Exact probability of every place for every university, a panel an epsilon."""
@@ -194,8 +198,10 @@ def draw_place_probabilities(frame: pd.DataFrame) -> Figure:
     for axes, (epsilon, part) in zip(made, groups, strict=True):
         table = part.pivot(index="university", columns="place", values="probability").loc[order]
         percent = table.map(lambda p: f"{100 * p:.0f}" if p >= 0.005 else "")
-        look = {"cmap": "Blues", "vmin": 0, "vmax": 1, "cbar": False, "annot_kws": {"size": 8.5}}
+        look = {"cmap": "Blues", "vmin": 0, "vmax": 1, "cbar": False, "annot_kws": {"size": 7.5 if on_phone() else 8}}
         sns.heatmap(table, ax=axes, annot=percent, fmt="", xticklabels=range(1, len(order) + 1), **look)
+        for text, share in zip(axes.texts, table.to_numpy().flat, strict=True):
+            text.set_color("white" if share > _DARK else "black")
         axes.set(title=f"ε = {epsilon:g}")
         axes.tick_params(length=0, labelrotation=0)
     label_outer(made, "place", "chance of a place, in percent")

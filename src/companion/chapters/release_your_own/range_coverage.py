@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import dprank
 from companion.instruments import surveys
-from companion.instruments.style import COLOURS, key, panels, styled
+from companion.instruments.style import COLOURS, key, note, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, argument, claim, content, printed
 from dprank.privacy.pair_ranges import Sampling, score_places
@@ -196,12 +196,27 @@ def short(frame: pd.DataFrame) -> int:
     return int((frame.right < frame.level - ERRORS * error).sum())
 
 
+#: What is scored, in words; Laplace noise, rounded, on all scores unless it says more.
+_SCORES = {
+    "half wins, real line": "net wins, not rounded",
+    "Borda": "sums of places",
+    "Gaussian Borda": "sums of places, Gaussian",
+    "matrix": "counts of pairs",
+    "Gaussian matrix": "counts of pairs, Gaussian",
+    "majorities": "majorities of pairs",
+    "local Borda": "places, nobody trusted",
+}
+
+
 @styled
 def draw_coverage(frame: pd.DataFrame) -> Figure:
     """How often all ranges hold, less how often they should, a point a setting."""
-    figure, (axes,) = panels(message="Ranges of places are right at least as often as they say", height=4.8)
+    error = np.sqrt(frame.level * (1 - frame.level) / frame.repetitions)
+    missed = int((frame.right + 2 * error < frame.level).sum())
+    often = f"in {missed} of {len(frame)} settings" if missed else "never clearly"
+    figure, (axes,) = panels(message=f"Ranges of places are {often} less often right than they say", height=4.8)
     kinds = [("", COLOURS[0], "o"), ("persons", COLOURS[1], "s"), ("answers", COLOURS[2], "^")]
-    said = {"": "noise alone", "persons": "and persons drawn", "answers": "and answers drawn"}
+    said = {"": "noise", "persons": "noise and persons drawn", "answers": "noise and answers drawn"}
     named: dict[str, Any] = {}
     labels: list[str] = []
     for mechanism, part in frame.groupby("mechanism", sort=False):
@@ -210,16 +225,23 @@ def draw_coverage(frame: pd.DataFrame) -> Figure:
             if mine.empty:
                 continue
             shift = np.linspace(-0.25, 0.25, len(mine)) if len(mine) > 1 else np.zeros(1)
-            error = np.sqrt(mine.level * (1 - mine.level) / mine.repetitions)
             at = len(labels) + shift
-            bars = axes.errorbar(mine.right - mine.level, at, xerr=2 * error, fmt=marker, color=colour, elinewidth=1)
+            bars = axes.errorbar(
+                mine.right - mine.level, at, xerr=2 * error[mine.index], fmt=marker, color=colour, elinewidth=1
+            )
             named[said[sampling]] = bars
-            labels.append(str(mechanism) if not sampling else f"{mechanism},\n{sampling} drawn")
+            name = _SCORES.get(str(mechanism), str(mechanism))
+            labels.append(f"{name},\n{sampling} drawn" if sampling else name)
     axes.axvline(0, color="0.3", linewidth=1)
     axes.set_yticks(range(len(labels)), labels, fontsize=8.5)
     axes.invert_yaxis()
-    axes.set_xlabel("share of releases with all ranges right,\nless the share that is promised")
+    axes.set_xlabel("share of right releases\nless the promised share")
     key(figure, named.values(), named.keys(), columns=3)
+    note(
+        figure,
+        "Right: all ranges hold. A point: one kind of data, number of items and promised share, with two standard "
+        "errors. Left of 0: right less often than promised.",
+    )
     return figure
 
 
@@ -244,7 +266,8 @@ def draw_example(frame: pd.DataFrame) -> Figure:
     """A point for the place, a thick bar for the noise, a thin one with sampling."""
     first = frame.iloc[0]
     sure = "is first, whatever the noise did;" if first.highest == 1 else "leads, but the noise leaves others a chance;"
-    others = "so it is" if first["highest with sampling"] == 1 else "others might be"
+    rivals = " or ".join(frame[1:].loc[frame["lowest with sampling"] == 1, "item"])
+    others = f"{rivals} might be" if rivals else "so it is"
     figure, (axes,) = panels(message=f"{first['item']} {sure} among all students {others}", height=3.0)
     rows, low, high = np.arange(len(frame)), frame["lowest with sampling"], frame["highest with sampling"]
     drawn = axes.hlines(rows, low - 0.12, high + 0.12, color=COLOURS[1], linewidth=2)
@@ -254,7 +277,10 @@ def draw_example(frame: pd.DataFrame) -> Figure:
     axes.set_xticks(range(1, len(frame) + 1))
     axes.invert_yaxis()
     axes.set_xlabel("place, 1 is best")
-    key(figure, [place, noise, drawn], ["released", "noise", "noise, and who took part"], columns=3)
+    key(
+        figure, [place, noise, drawn], ["released place", "left open by noise", "by noise and who took part"], columns=3
+    )
+    note(figure, "Blue: about the students who answered. Orange: about all such students, of whom these were drawn.")
     return figure
 
 

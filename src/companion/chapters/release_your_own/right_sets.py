@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import dprank
-from companion.instruments.style import name_lines, panels, styled
+from companion.instruments.style import name_lines, note, panels, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, content, printed
 from dprank.topk.chance import rounds_chance, set_chance
@@ -63,8 +63,12 @@ def worst(trials: int, k: int = 2, items: int = 5) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+#: How likely `gaps` makes it that a list is right.
+RIGHT = 0.95
+
+
 def gaps(ks: Iterable[int], items: int = 1000, epsilon: float = 1.0) -> pd.DataFrame:
-    """The gap from which on the k of so many items are right with probability 0.95, of an epsilon: by mechanism and k.
+    """The gap from which on the k of so many items are right with probability `RIGHT`, by mechanism and k.
 
     Counts of persons who come or go, each with at most 5 items. ``mechanism``, ``k``, ``gap``.
     """
@@ -76,18 +80,23 @@ def gaps(ks: Iterable[int], items: int = 1000, epsilon: float = 1.0) -> pd.DataF
             "one pass, Gumbel": dprank.Oneshot.calibrated(**shared, noise="gumbel", per_person=5),
             "rounds, exponential": dprank.Peeling.calibrated(**shared),
         }
-        rows += [{"mechanism": name, "k": k, "gap": mechanism.gap_needed(0.95)} for name, mechanism in made.items()]
+        rows += [{"mechanism": name, "k": k, "gap": mechanism.gap_needed(RIGHT)} for name, mechanism in made.items()]
     return pd.DataFrame(rows)
 
 
 @styled
 def draw_gaps(frame: pd.DataFrame) -> Figure:
     """Gap against k, a line a mechanism."""
-    message = "Beyond ten items, one pass of Laplace noise needs hardly a wider gap for a longer list"
+    message = "Beyond ten items, one pass of Laplace noise needs hardly a wider gap for a longer list; the others do"
     figure, (axes,) = panels(message=message, height=3.2)
     for (name, part), marker in zip(frame.groupby("mechanism", sort=False), "os^", strict=True):
         axes.plot(part.k, part.gap, marker=marker, label=str(name))
-    axes.set(xscale="log", yscale="log", xlabel="items selected, of 1,000", ylabel="gap that is enough, in persons")
+    axes.set(xscale="log", yscale="log", xlabel="items selected, of 1,000", ylabel="gap needed, in persons")
+    note(
+        figure,
+        "Gap: by how many persons the last item of the list must be ahead of the next one, for the list to be right in "
+        f"{100 * RIGHT:g}\N{NO-BREAK SPACE}% of releases. Pass: all are chosen at once; rounds: one after another.",
+    )
     name_lines(axes, width=12)
     return figure
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.chapters.release_your_own.terminal import Session, folder
-from companion.instruments.style import BAR, COLOURS, key, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, note, panels, styled
 from companion.instruments.sweep import stream
 from dprank.data.comparisons import Comparisons, read_comparisons
 from dprank.data.counting import win_counts
@@ -108,8 +108,9 @@ def out_of_order(lead: NDArray[np.int64], scale: float) -> NDArray[np.float64]:
 def wrong_pairs(bounds: Iterable[int] = range(1, 16), epsilon: float = 1.0, surveys: int = 1000) -> pd.DataFrame:
     """How many of the 15 pairs come out against the order of all answers, if so many of a person's count.
 
-    ``answers``, ``scale`` (of the noise), ``bounding`` (wrong pairs without noise), ``noise`` (expected, with noise;
-    exact), ``others`` (expected, if as many people were drawn anew from these, with replacement) and its ``se``.
+    ``epsilon``, ``answers``, ``scale`` (of the noise), ``bounding`` (wrong pairs without noise), ``noise`` (expected,
+    with noise; exact), ``others`` (expected, if as many people were drawn anew from these, with replacement) and its
+    ``se``.
     """
     data = intake().data
     voters, i, j = np.unique(data.voter), *np.triu_indices(len(ITEMS), 1)
@@ -129,6 +130,7 @@ def wrong_pairs(bounds: Iterable[int] = range(1, 16), epsilon: float = 1.0, surv
         others = out_of_order(there[:, i] - there[:, j], mechanism.scale).sum(axis=1)
         rows.append(
             {
+                "epsilon": epsilon,
                 "answers": bound,
                 "scale": mechanism.scale,
                 "bounding": float((here[i] < here[j]).sum()),
@@ -220,6 +222,7 @@ def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     axes.set_ylabel("pairs in the wrong order, of 15")
     axes.set_xticks([1, 3, 5, 8, 11, 15])
     key(figure, *axes.get_legend_handles_labels(), columns=2)
+    note(figure, f"The noise is that for ε = {frame.epsilon.iloc[0]:g}, however many answers count.")
     return figure
 
 

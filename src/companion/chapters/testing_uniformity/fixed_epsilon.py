@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from scipy import stats
 
 from companion.instruments.power_curves import LEAN
-from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, name_lines, note, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, content, printed
 from companion.printed import busafekete2021 as paper
@@ -210,24 +210,33 @@ def least_samples(items: int, theta: float, delta: float) -> float:
 @styled
 def draw_condition(frame: pd.DataFrame) -> Figure:
     """1 - phi_epsilon against m for several epsilon with Theorem 4's line; and the least epsilon that reaches it."""
-    message = "The condition of Theorem 4 asks for more and more agreement than a tolerance means, as items are added"
+    message = (
+        "Theorem 4 asks for an agreement that moves, as items are added, ever further above that of rankings "
+        "at any fixed distance from chance"
+    )
     figure, (first, second) = panels(2, message=message, height=3.2)
     laws, bound = frame.dropna(subset="epsilon"), frame[frame.epsilon.isna()]
     as_printed = CALIBRATION["as printed"]["color"]
     for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):
-        first.plot(part["items"], part.gap, marker="o", color=colour, label=f"tolerance {epsilon:g}")
+        first.plot(part["items"], part.gap, marker="o", color=colour, label=f"distance {epsilon:g}")
     first.plot(bound["items"], bound.gap, color=as_printed, lw=2.2, label="Theorem 4")
     first.set(xscale="log", yscale="log", xlim=(laws["items"].min() / 1.3, None), ylabel=LEAN)
     second.plot(bound["items"], bound.zeros, color=as_printed, lw=2.2, label="exact")
     second.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved: no fewer")
-    second.set(xscale="log", yscale="log", ylabel="nines that it must begin with")
+    second.set(xscale="log", yscale="log", ylabel="number of nines (0.99 has 2)")
     second.yaxis.set_minor_formatter(NullFormatter())
     ticks = [t for t in (20, 100, 500, 2000, 10_000, 50_000) if t < bound.zeros.max()]
     second.set_yticks(ticks, [f"{t:,}" for t in ticks])
     for axes in (first, second):
         axes.set_xlabel("items")
-    first.set_title("what tolerances mean, and what is asked")
-    second.set_title("the least tolerance that meets it")
+    first.set_title("what is asked, what distances mean")
+    second.set_title("least distance that has it: 0.99…9")
     second.legend()
+    far = laws["epsilon"].max()
+    note(
+        figure,
+        f"At distance {far:g} from chance, one ranking can be told from a shuffled one in "
+        f"{50 * (1 + far):.4g}\N{NO-BREAK SPACE}% of cases, not more; φ: 1 is chance, near 0 nearly all alike.",
+    )
     name_lines(first, width=14)
     return figure

@@ -23,7 +23,7 @@ from companion.chapters.which_method import arena, table
 from companion.chapters.which_method.advice import called, plan_for, standing
 from companion.chapters.which_method.contenders import DELTA, order_of
 from companion.chapters.which_method.peer_calls import peers
-from companion.instruments.style import COLOURS, key, on_phone, panels, styled
+from companion.instruments.style import COLOURS, key, note, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.files import find_root
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -313,10 +313,7 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     groups = sorted(frame.groupby("question"), key=lambda group: list(_TITLES).index(str(group[0])))
     rows = [part["peer"].nunique() for _, part in groups]
     better, worse = int((frame["low_plan"] > 1).sum()), int((frame["high_plan"] < 1).sum())
-    message = (
-        f"At equal privacy other packages lose clearly more than the planned method in {better} of {len(frame)} "
-        f"cases, and clearly less in {worse}"
-    )
+    message = "At equal privacy other packages mostly lose more than the method that a plan recommends (right of 1)"
     each = 0.6 + 0.42 * sum(rows) / len(rows)
     shape: dict[str, Any] = {"columns": 1, "sharex": True, "height_ratios": rows}
     figure, made = panels(len(groups), message=message, height=each, **shape)
@@ -328,6 +325,8 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
             seen = cells["ratio_plan"].dropna().clip(*reach)
             axes.plot([seen.min(), seen.max()], [height, height], color=COLOURS[number], lw=2.2, alpha=0.45)
             axes.plot(seen.median(), height, "o", color=COLOURS[number], ms=4.5)
+            if seen.max() == reach[1]:
+                axes.plot(reach[1], height, ">", color=COLOURS[number], ms=5, clip_on=False)
         axes.axvline(1, color="#444444", lw=1)
         axes.set(xscale="log", xlim=reach, ylim=(-0.6, len(names) - 0.4), title=_TITLES[str(question)])
         axes.set_yticks(range(len(names)), [name.replace(", ", ",\n").replace(" of all", "\nof all") for name in names])
@@ -337,8 +336,13 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     made[-1].xaxis.set_major_locator(FixedLocator(ticks))
     made[-1].xaxis.set_minor_locator(NullLocator())
     made[-1].set_xticklabels([f"1/{1 / it:.0f}" if it < 1 else f"{it:g}" for it in ticks])
-    made[-1].set_xlabel("loss of the other over that of ours")
+    made[-1].set_xlabel("loss of the other over loss\nof the recommended method")
     handles = [made[0].plot([], [], "o-", color=COLOURS[i])[0] for i in range(len(epsilons))]
     dot, bar = (made[0].plot([], [], look, color="0.4")[0] for look in ("o", "-"))
-    key(figure, [*handles, dot, bar], [*(f"ε = {e:g}" for e in epsilons), "in the middle", "from least to most"])
+    key(figure, [*handles, dot, bar], [*(f"ε = {e:g}" for e in epsilons), "middle case", "from least to most"])
+    note(
+        figure,
+        f"Of {len(frame)} cases others lose more in {better} and less in {worse}, by more than {BARS:g} standard "
+        f"errors; in the rest no difference is sure. Arrow: beyond {reach[1]:g}.",
+    )
     return figure

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import dprank
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from dprank._search import least
 
-__all__ = ["ASKED", "MOST", "WITHIN", "draw_people", "needed", "people_frame", "rounded"]
+__all__ = ["ASKED", "ERROR", "MOST", "WITHIN", "draw_people", "needed", "people_frame", "rounded"]
 
 #: What is asked, in words: the question, what it is asked with, and who is trusted.
 ASKED: dict[str, dict[str, Any]] = {
@@ -27,6 +28,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "agreement": {"question": "agreement"},
     "agreement, nobody trusted": {"question": "agreement", "trust": "nobody"},
 }
+#: Of how many pairs, places or tests this share may be wrong.
+ERROR = 0.01
 #: Where a search gives up, and how close it comes.
 MOST, WITHIN = 1e8, 0.1
 
@@ -55,7 +58,7 @@ def needed(error: float, *, question: str, beyond: float = 0.0, **asked: Any) ->
     return math.inf if found > MOST else max(2, math.ceil(found))
 
 
-def people_frame(items: int, epsilons: Sequence[float], error: float = 0.01) -> pd.DataFrame:
+def people_frame(items: int, epsilons: Sequence[float], error: float = ERROR) -> pd.DataFrame:
     """A row for all that is `ASKED` and an epsilon: ``people``."""
     return pd.DataFrame(
         [
@@ -77,21 +80,50 @@ def rounded(people: float) -> str:
     return f"{float(f'{people:.2g}'):,.0f}" if people <= MOST else "more than a hundred million"
 
 
+_NAMES = {
+    "pairs": "order from pairs",
+    "ballots": "order from ballots",
+    "one winner": "one winner",
+    "top 3": "top 3",
+    "agreement": "test of agreement",
+}
+#: Beside whose line it is written how many times as many people it takes.
+_TIMES = "ballots"
+
+
 @styled
 def draw_people(frame: pd.DataFrame) -> Figure:
     """People against epsilon, a panel a kind of trust, a line for all that is asked."""
-    message = "Without trust tens, hundreds or more times as many people must take part, unless ε is large"
+    message = "Without trust the same accuracy takes tens, hundreds or more times as many people, unless ε is large"
     figure, made = panels(2, message=message, height=3.4, sharey=True)
+    made[0].set_yscale("log")
     names = list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"]))
     ticks = sorted(frame["epsilon"].unique())
     for name, rows in frame[frame["people"] < math.inf].groupby("asked", sort=False):
         question, _, alone = str(name).partition(", ")
         colour, style = COLOURS[names.index(question)], ("o-", "s-", "D--", "^-", "v:")[names.index(question) % 5]
-        made[bool(alone)].plot(rows["epsilon"], rows["people"], style, color=colour, label=question)
+        wide: dict[str, Any] = {"lw": 4, "ms": 9, "alpha": 0.5} if question == "pairs" else {}  # others may lie on it
+        made[bool(alone)].plot(rows["epsilon"], rows["people"], style, color=colour, label=_NAMES[question], **wide)
+    _write_times(made[1], frame.pivot(index="epsilon", columns="asked", values="people"))
+    made[0].set_ylim(top=6 * frame.loc[frame["people"] < math.inf, "people"].max())
     for axes, title in zip(made, ("somebody is trusted", "nobody is trusted"), strict=True):
-        axes.set(xscale="log", yscale="log", title=title)
+        axes.set(xscale="log", title=title)
         axes.set_xticks(ticks, [f"{it:g}" for it in ticks])
         axes.minorticks_off()
-    label_outer(made, "ε", "people that must take part")
-    key(figure, *made[0].get_legend_handles_labels(), columns=6)
+    unmet = ", ".join(_NAMES[name] for name in names if f"{name}, nobody trusted" not in ASKED)
+    made[1].text(0.02, 0.02, f"{unmet}: no method", transform=made[1].transAxes, fontsize=9)
+    label_outer(made, "ε", f"people needed to err in {100 * ERROR:g} %")
+    key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    note(
+        figure,
+        f"{100 * ERROR:g}\N{NO-BREAK SPACE}% wrong: of the pairs in an order, the winners, the top 3, or the tests "
+        f"that are to see agreement. ×: so many times as many as with trust, {_NAMES[_TIMES]}.",
+    )
     return figure
+
+
+def _write_times(axes: Axes, people: pd.DataFrame) -> None:
+    """Above the line of `_TIMES`, how many times as many people it takes as with trust."""
+    for epsilon, alone, seen in people[[f"{_TIMES}, nobody trusted", _TIMES]].itertuples():
+        if alone < math.inf:
+            axes.annotate(f"× {alone / seen:,.0f}", (epsilon, alone), (3, 6), textcoords="offset points", fontsize=9)

@@ -14,7 +14,7 @@ from companion.chapters.which_method.contenders import DELTA
 from companion.chapters.which_method.fairness import loss
 from companion.chapters.which_method.losses import ALLOWED, over, size_of, some
 from companion.chapters.which_method.table import heat_of
-from companion.instruments.style import COLOURS, key, on_phone, panels, styled
+from companion.instruments.style import COLOURS, key, note, on_phone, panels, styled
 from companion.ledger.claim import Check, argument, claim, printed
 
 __all__ = ["WHY", "by_method", "careless", "check_equal_privacy", "draw_used", "reasons"]
@@ -111,8 +111,22 @@ def check_equal_privacy(frame: pd.DataFrame, recomputed: tuple[int, list[str]], 
 
 
 _PAPER = {"color": "white", "pad": 0.5}
+#: The methods, and what they are asked for, in words.
+_SAID = {
+    "Oneshot(gumbel, ordered=False)": "one pass, Gumbel",
+    "Oneshot(laplace, ordered=False)": "one pass, Laplace",
+    "Peeling(exponential)": "in rounds, exponential",
+    "Peeling(gumbel)": "in rounds, Gumbel",
+    "PerturbedMLE(as printed, equal privacy)": "noisy likelihood, as printed",
+    "PerturbedMLE(public_graph=False, ridge=best)": "noisy likelihood, secret graph",
+    "PrivateFootrule": "noisy footrule",
+    "PrivateKwikSort": "private sorting",
+    "PrivateKwikSort(as printed, equal privacy)": "private sorting, as printed",
+    "Trun": "ramp test (TRUN)",
+}
+_ASKED = {"consensus": "ballots", "ranking": "order", "topk": "top k"}
 _MARKS = (
-    Line2D([], [], color="0.4", marker="o", ms=4, ls="", label="in the middle"),
+    Line2D([], [], color="0.4", marker="o", ms=4, ls="", label="middle setting"),
     Line2D([], [], color="0.4", lw=2, label="from least to most"),
 )
 
@@ -122,23 +136,25 @@ def draw_used(frame: pd.DataFrame) -> Figure:
     """Share of epsilon known to be used, if that is often little: least, middle and most over all cells."""
     less = frame[frame["median"] < 1 - ALLOWED].sort_values(["median", "method", "delta"]).reset_index(drop=True)
     message = (
-        f"{len(frame) - len(less)} of {len(frame)} methods use up the ε that they promise, at least in half of their "
-        "settings; of these less is known to be used"
+        f"{len(less)} of {len(frame)} methods use less than {100 * (1 - ALLOWED):g}\N{NO-BREAK SPACE}% of the ε "
+        "that they promise, as far as is known, in half of their settings or more"
     )
     figure, (axes,) = panels(message=message, height=0.8 + (0.4 if on_phone() else 0.26) * len(less))
     spent = less["delta"] > 0
     for at, colour, label in ((~spent, COLOURS[0], "δ = 0"), (spent, COLOURS[1], "δ = 10⁻⁶")):
         rows = less[at]
         axes.hlines(rows.index, rows["least"], rows["most"], color=colour, lw=2, label=label)
-        axes.plot(rows["median"], rows.index, "o", color=colour, ms=4)
+        axes.plot(rows["median"], rows.index, "o", color=colour, ms=4, clip_on=False, zorder=3)
     axes.axvline(1.0, color="#666666", lw=1)
-    names = [f"{row.method}, {row.question}" for row in less.itertuples()]
+    asked = less["question"].replace(_ASKED)
+    names = (asked + ": " + less["method"].replace(_SAID)).tolist()
     if on_phone():
         for place, name in enumerate(names):
             axes.annotate(name, (0, place), (1, 7), textcoords="offset points", fontsize=8.5, bbox=_PAPER)
     axes.set_yticks(less.index, [""] * len(less) if on_phone() else names, fontsize=8)
-    axes.set(xlim=(0, 1.05), ylim=(-0.7, len(less) - 0.3), xlabel="share of ε that is known to be lost")
-    axes.tick_params(axis="y", length=0)
+    axes.set(xlim=(0, 1.05), ylim=(-0.7, len(less) - 0.3), xlabel="share of ε that is known to be used")
+    axes.tick_params(axis="y", length=0, pad=6)
     handles = [*axes.get_legend_handles_labels()[0], *_MARKS]
     key(figure, handles, [str(it.get_label()) for it in handles])
+    note(figure, "δ: a small chance that the promise may fail. At 0: no use is known.")
     return figure

@@ -53,4 +53,6 @@ def test_the_picture_of_the_map_exchanges_what_the_words_exchange():
     frame = cube.places((1, -1), 3)
     assert frame.place.tolist() == [6, 2, 3, 4, 5, 1, 7]
     assert frame.kind.tolist() == ["exchanged", "left alone", *["between"] * 3, "exchanged", "left alone"]
-    assert len(cube.draw_places(frame).axes[0].lines) == 7
+    axes = cube.draw_places(frame).axes[0]
+    assert axes.get_legend_handles_labels()[1] == ["3 to 5 stay", "2 and 7 stay", "1 and 6 change places"]
+    assert len(axes.lines) == 7 + 2  # a line an item, a bracket a pair

@@ -83,4 +83,4 @@ def test_matrix_and_one_bit_errors_by_simulation():
 def test_the_ladder_says_how_many_voters_are_needed_and_enough():
     drawn = enough.draw_ladder(enough.thresholds([30], 1.0, 1e-6))
     said = [text.get_text() for text in drawn.axes[0].texts]
-    assert said[:6] == ["no bound yet", "2,496", "63", "7,217", "117", "408,355"]
+    assert said[:8] == ["no bound above 1", "2,496", "63", "7,217", "× 115", "117", "408,355", "× 3,490"]
