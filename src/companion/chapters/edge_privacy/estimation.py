@@ -290,6 +290,6 @@ def draw_error_ratios(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         "Rate: the error that Theorem 2.1 promises, up to a factor that it leaves open. "
-        "As few pairs are compared as the theorem allows.",
+        "Pairs compared: near the fewest that it allows.",
     )
     return figure
