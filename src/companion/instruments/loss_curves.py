@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 
 from companion.instruments.allowance import Z
 from companion.instruments.strengths import L2, LINF, MISSED
-from companion.instruments.style import BAR, key, label_outer, panels, styled
+from companion.instruments.style import BAR, key, label_outer, note, panels, styled
 from companion.ledger.claim import Check, printed
 
 #: A point of a curve of missed shares below this is the floor of the figure: the curve is not asked to fall on.
@@ -100,6 +100,7 @@ AXES = {
 }
 _SYMBOLS = {"n": "n", "p": "share of pairs", "m": "voters", "epsilon": "ε"}
 _TICKS = (0.2, 0.25, 0.5, 1, 2, 2.5, 4, 5, 10, np.inf)
+_MISTAKES = "The authors' two mistakes: strengths not centred, and wrong items taken for the best."
 #: Marks of a figure's curves.
 _MARKS = "os^DvP"
 #: How a variant of a curve is drawn; the last is as the paper's figure has it.
@@ -132,8 +133,8 @@ def band(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
     axes.fill_between(x, part["mean"] - half, part["mean"] + half, color=look["color"], alpha=0.2, lw=0)
 
 
-def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str) -> Figure:
-    """A panel a loss, a curve for every value of a column; ``variant`` is a key of `_LOOKS`."""
+def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said: str = "") -> Figure:
+    """A panel a loss, a curve for every value of a column; ``variant`` is a key of `_LOOKS`, `said` ends the note."""
     figure, made = panels(4, message=message, height=2.5, columns=2)
     made[3].sharey(made[2])
     last = frame[along][np.isfinite(frame[along])].max()
@@ -159,16 +160,18 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str) -> Fi
             axes.set_ylim(bottom=0)
     label_outer(made, AXES[along], "")
     for axes, (_, loss, _) in zip(made, _PANELS, strict=True):
-        axes.set_ylabel("share of the best" if loss == MISSED else "log relative error")
+        axes.set_ylabel("share of the best missed" if loss == MISSED else "log relative error")
     handles, labels = made[0].get_legend_handles_labels()
     names = {"published": "published"}
     if (frame.variant == "as run").any():
         names = {"corrected": "mistakes mended", "as run": "as the authors ran it"} | names
+        said = " ".join((_MISTAKES, said)).strip()
     for variant, name in names.items():
         if (frame.variant == variant).any():
             handles.append(Line2D([], [], color="black", **_LOOKS[variant]))
             labels.append(name)
     key(figure, handles, labels, columns=6)
+    note(figure, " ".join(("Log relative error: 0 is the error of calling all items equal.", said)).strip())
     return figure
 
 
@@ -181,5 +184,8 @@ def _finite(values: pd.Series, last: float) -> pd.Series:
 def draw_by_items(frame: pd.DataFrame) -> Figure:
     """Losses against the number of items, a curve an epsilon (Figures 1 and 5)."""
     edge = "Where one comparison is private, more items make every error smaller; counting pays less for privacy"
-    voter = "Where a voter is private, every error grows with the items once two mistakes are mended"
+    voter = (
+        "With two mistakes mended every error grows with the items; "
+        "as run, the strengths without noise err much the same"
+    )
     return draw_losses(frame, "n", "epsilon", voter if "m" in frame else edge)

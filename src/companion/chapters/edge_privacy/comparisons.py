@@ -262,8 +262,16 @@ def check_exp_3(frame: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_by_probability(frame: pd.DataFrame) -> Figure:
     """Losses against the chance that a pair is compared, a curve an epsilon (Figure 2)."""
-    message = "The more pairs are compared, the smaller is every error; without noise the estimator misses least"
-    return draw_losses(frame, "p", "epsilon", message)
+    message = (
+        "The more pairs are compared, the smaller every error; without noise the estimator misses less than counting "
+        "until all are compared"
+    )
+    figure = draw_losses(frame, "p", "epsilon", message)
+    counting, own = figure.axes[3], (frame.variant == "corrected") & (frame.method == "MLE")
+    other = frame[own & (frame.loss == sim.MISSED) & np.isinf(frame.epsilon)].sort_values("p")
+    counting.plot(other.p, other["mean"], color="0.45", lw=1.2, ls="--", label="estimator, no noise")
+    counting.legend(counting.lines[-1:], ["estimator, no noise"], loc="upper right")
+    return figure
 
 
 @styled
@@ -276,11 +284,9 @@ def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_equal_data(frame: pd.DataFrame) -> Figure:
     """Losses of `equal_data` against the number of items, a curve an epsilon."""
-    message = (
-        "With as many comparisons for any number of items, errors grow with the items also where one comparison "
-        "is protected"
-    )
-    return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message)
+    message = "With the same total of comparisons, errors grow with the items, noise or none"
+    said = "At each ε one comparison is protected; the expected total is the same for any number of items."
+    return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message, said)
 
 
 @styled

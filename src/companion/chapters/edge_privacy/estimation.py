@@ -15,7 +15,7 @@ from scipy import optimize
 from companion.chapters.edge_privacy.perturbed_likelihood import attained_loss
 from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import AXES, shades
-from companion.instruments.style import BAR, key, panels, styled
+from companion.instruments.style import BAR, key, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
@@ -268,21 +268,18 @@ def in_strengths(frame: pd.DataFrame) -> pd.DataFrame:
 @styled
 def draw_error_ratios(frame: pd.DataFrame) -> Figure:
     """Mean largest error of `in_strengths` against the number of items, on the sparsest graphs that are allowed."""
-    share = "every" if (frame.error > 1).all() else "some"
+    larger = "larger" if (frame.error > 1).all() else "some larger"
     least, most = f"{frame['mean'].min():.0f}", f"{frame['mean'].max():.0f}"
-    message = (
-        f"On the sparsest graphs of the theorem errors are {least} to {most} times its rate, "
-        f"and {share} error is larger than that of calling all items equal"
-    )
+    message = f"Errors are {least} to {most} times the theorem's rate, and {larger} than if all items were called equal"
     figure, made = panels(2, message=message, height=2.8)
     looks = zip(frame.groupby("privacy", sort=False), "os", shades(2), strict=False)
     for (privacy, part), mark, colour in looks:
-        look = {"capsize": 2, "label": privacy, "marker": mark, "color": colour}
+        look = {"capsize": 2, "label": privacy.replace("log n", "log(items)"), "marker": mark, "color": colour}
         made[0].errorbar(part["items"], part.error, BAR * part.error_se, **look)
         made[1].errorbar(part["items"], part["mean"], BAR * part.se, **look)
     made[0].axhline(1, color="black", lw=1.2, ls="--", label="all items called equal")
     made[0].set(title="true strengths: −1 to 1", ylabel="largest error of a strength")
-    made[1].set(title="the same, over the rate of Theorem 2.1", ylabel="error / rate")
+    made[1].set(title="the same, in units of the rate", ylabel="largest error / rate")
     ticks = sorted(frame["items"].unique())
     for axes in made:
         axes.set(xlabel=AXES["n"], xscale="log")
@@ -290,4 +287,9 @@ def draw_error_ratios(frame: pd.DataFrame) -> Figure:
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.minorticks_off()
     key(figure, *made[0].get_legend_handles_labels())
+    note(
+        figure,
+        "Rate: the error that Theorem 2.1 promises, up to a factor that it leaves open. "
+        "Pairs compared: near the fewest that it allows.",
+    )
     return figure

@@ -18,7 +18,7 @@ from companion.chapters.edge_privacy.comparisons import edge_data, edge_methods
 from companion.instruments import strengths as sim
 from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import AXES, band, label_of, shown
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.cai2025_curves import SETTINGS, curves
@@ -261,7 +261,7 @@ def draw_contest(frame: pd.DataFrame) -> Figure:
     """What estimator and counts miss of the top k, a panel an epsilon; crosses are the authors' own values."""
     along = "n" if frame.n.nunique() > 1 else "p"
     message = {"n": "Counting finds more of the best than estimating, because it gets a quarter of the noise",
-               "p": "With noise and few pairs compared, an estimate from noisy counts finds the most"}  # fmt: skip
+               "p": "With noise and few pairs compared, an estimate from noisy counts misses the least"}  # fmt: skip
     figure, made = panels(frame.epsilon.nunique(), message=message[along], height=2.9, sharey=True)
     for axes, (epsilon, rows) in zip(made, frame.groupby("epsilon"), strict=True):
         for method, (name, colour, marker) in CONTESTANTS.items():
@@ -282,13 +282,16 @@ def draw_contest(frame: pd.DataFrame) -> Figure:
 def draw_one_draw(frame: pd.DataFrame) -> Figure:
     """Curves of the MLE's missed share, each with one noise vector in all replicates, and the published values."""
     groups = list(frame[frame.source != "published"].groupby("epsilon"))
-    message = f"The published points lie near the curve of one draw of noise (seed {SEED}), not on the mean of many"
+    message = f"The published points lie near the curve of one draw of noise (no. {SEED}), not on the mean of many"
     figure, made = panels(len(groups), message=message, height=3.2, sharey=True)
     seeded = f"seed {SEED}"
-    looks = (("new noise", "mean of many draws", COLOURS[0], "o"), (seeded, seeded, COLOURS[1], "s"))
+    looks = (
+        ("new noise", "mean of many draws", COLOURS[0], "o"),
+        (seeded, f"draw of noise no. {SEED}", COLOURS[1], "s"),
+    )
     for axes, (epsilon, rows) in zip(made, groups, strict=True):
         for number, (_, part) in enumerate(rows[rows.source == "one draw"].groupby("noise")):
-            axes.plot(part.n, part["mean"], color="0.6", lw=0.8, label="_" if number else "one draw of noise a curve")
+            axes.plot(part.n, part["mean"], color="0.6", lw=0.8, label="_" if number else "another draw of noise each")
         for source, name, colour, marker in looks:
             part = rows[rows.source == source]
             band(axes, part.n, part, label=name, ms=3.5, color=colour, marker=marker)
@@ -297,4 +300,5 @@ def draw_one_draw(frame: pd.DataFrame) -> Figure:
         axes.set(title=f"ε = {label_of(epsilon)}")
     label_outer(made, AXES["n"], "share of the best missed")
     key(figure, *made[0].get_legend_handles_labels())
+    note(figure, "Shaded: where the mean over repetitions lies, 95 %.")
     return figure

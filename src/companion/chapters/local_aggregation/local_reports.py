@@ -15,7 +15,7 @@ from scipy import stats
 
 from companion.instruments.aggregation import EXACT_ITEMS, numbered, one_pair_error, rule_for, split_vote
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings, exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
@@ -41,6 +41,8 @@ RANDOMISERS: dict[str, Callable[[int, float], Randomiser]] = {
 }
 #: theta of the Mallows law that simulated voters follow: far from unanimous, with a clear best order.
 SPREAD = 0.2
+#: The least deviation that the figure shows.
+_LEAST = 0.2
 #: Error of one entry in units of m / (epsilon sqrt(n)), which the text derives for epsilon up to 1.
 ENTRY = 1.0
 #: The same for orders of k items, with a factor log(epsilon + e), for every epsilon.
@@ -320,6 +322,15 @@ def voters_needed(sizes: Iterable[int], epsilon: float) -> pd.DataFrame:
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
+_NAMES = {
+    "every pair (naive)": "all: every pair",
+    "sphere": "one thing: sphere",
+    "cube": "one thing: cube",
+    "one pair, printed form": "one thing: a pair, as printed",
+    "one pair": "one thing: a pair",
+    "order of k items": "order of k items, best k",
+}
+_GEOMETRY = "sphere, cube: one random direction that leans to the voter's side on all pairs together"
 # colour, mark and line of a randomiser, the same in both figures; the cube is dashed, as it covers the sphere
 _LOOK: dict[str, dict[str, Any]] = {
     "every pair (naive)": {"color": COLOURS[1], "marker": "s", "ls": "-"},
@@ -339,10 +350,14 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
     figure, made = panels(len(sizes), message=message, height=3.2)
     for axes, (m, part) in zip(made, sizes, strict=True):
         for name, curve in part.groupby("randomiser", sort=False):
-            axes.plot(curve.epsilon, curve.deviation, ms=3, label=name, **_LOOK[str(name)])
-        axes.set(xscale="log", yscale="log", title=f"{m} items", ylim=(0.2, 2 * part.deviation.max()))
-    label_outer(made, "ε", "deviation of a fraction, times √voters")
+            axes.plot(curve.epsilon, curve.deviation, ms=3, label=_NAMES[str(name)], **_LOOK[str(name)])
+        axes.set(xscale="log", yscale="log", title=f"{m} items", ylim=(_LEAST, 2 * part.deviation.max()))
+        if curve.deviation.min() < _LEAST:
+            axes.text(0.7, 0.03, f"on towards 0: the order\nof all {m} items is told", ha="right", fontsize=9,
+                      transform=axes.transAxes)  # fmt: skip
+    label_outer(made, "ε", "error of a share × √voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    note(figure, f"Share: of the voters who prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}.")
     return figure
 
 
@@ -350,11 +365,14 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
 def draw_excesses(frame: pd.DataFrame) -> Figure:
     """Cost above the optimum against the number of voters."""
     message = "If each voter says one thing instead of all, far fewer voters make a good order"
+    sides = dict(zip(frame.randomiser.unique(), np.linspace(-0.05, 0.05, frame.randomiser.nunique()), strict=True))
     figure, (axes,) = panels(message=message, height=3.2)
     for name, curve in frame.groupby("randomiser", sort=False):
         look = _LOOK[str(name)] | {"ms": 4, "lw": 1.2, "capsize": 2}
-        axes.errorbar(curve.voters, curve["mean"], BAR * curve.se, label=name, **look)
+        beside = curve.voters * 10 ** sides[name]
+        axes.errorbar(beside, curve["mean"], BAR * curve.se, label=_NAMES[str(name)], **look)
     axes.axhline(frame.random.iloc[0], color="black", lw=0.8, ls=":", label="random order")
     axes.set(xscale="log", xlabel="voters", ylabel="cost above the best order,\npairs per voter", ylim=(-0.05, None))
     key(figure, *axes.get_legend_handles_labels(), columns=3)
+    note(figure, f"{frame.n_items.iloc[0]} items, ε = {frame.epsilon.iloc[0]:g}; {_GEOMETRY}; bars: 95 %.")
     return figure

@@ -183,6 +183,8 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
         axes.set_yticks([t for t in ticks if low <= t <= high], [f"{t:g}" for t in ticks if low <= t <= high])
         axes.set_xticks(rows.n_items.unique(), [str(m) for m in rows.n_items.unique()])
         axes.minorticks_off()
-    label_outer(made, "items m", "error in units of $m^{2.5}$ / (ε voters)")
+    label_outer(made, "items m", "error × ε voters / $m^{2.5}$")
+    for axes in made:
+        axes.yaxis.label.set_fontsize(12)
     key(figure, *made[0].get_legend_handles_labels())
     return figure

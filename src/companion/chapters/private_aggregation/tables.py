@@ -16,7 +16,7 @@ from companion.chapters.private_aggregation.fitted_rates import rates_checks
 from companion.chapters.private_aggregation.table_rows import DELTA, LOG, ROWS, slope
 from companion.instruments.aggregation import BAR, gain, gaussian_constant
 from companion.instruments.allowance import Z
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from dprank.models.mallows import Mallows
@@ -162,27 +162,29 @@ ROW_LOOKS = {
     "exponential": (COLOURS[3], "^"),
     "scores, Laplace": (COLOURS[2], "D"),
     "scores, Gaussian": (COLOURS[2], "D"),
-    "local I": (COLOURS[0], "v"),
+    "local I": (COLOURS[6], "v"),
     "local II": (COLOURS[1], "s"),
     "local II, ours": (COLOURS[4], "s"),
     "local scores": (COLOURS[2], "D"),
 }
+#: Factors that move marks aside which would hide others.
+_ASIDE = {"I, Gaussian": 0.93, "scores, Gaussian": 1.07, "local I": 0.93, "local scores": 1.07}
 _TICKS = (0.2, 0.5, 1, 2, 5, 10, 20, 50)
 #: Rows of a panel and their names: what errs on the same scale.
 _PANELS = {
-    "Table 1, Laplace noise": {
-        "I, Laplace": "all pairs",
+    "trusted, Laplace noise": {
+        "I, Laplace": "noise on all pairs",
         "II, Laplace": "fewer questions",
         "exponential": "exponential mechanism",
         "scores, Laplace": "scores",
     },
-    "Table 1, Gaussian noise": {
-        "I, Gaussian": "all pairs",
+    "trusted, Gaussian noise": {
+        "I, Gaussian": "noise on all pairs",
         "II, Gaussian": "fewer questions",
         "scores, Gaussian": "scores",
     },
-    "Table 2, nobody is trusted": {
-        "local I": "one pair each",
+    "nobody is trusted": {
+        "local I": "one pair from each voter",
         "local II": "fewer questions",
         "local II, ours": "fewer questions, ours",
         "local scores": "scores",
@@ -201,9 +203,10 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
             part, (colour, marker) = frame[frame["row"] == row], ROW_LOOKS[row]
             unit = part["items"] ** 2.5
             look: dict[str, Any] = {"color": colour, "marker": marker, "ls": "none", "capsize": 2, "label": name}
-            axes.errorbar(part["items"], part["error"] / unit, BAR * part["se"] / unit, **look)
+            beside = part["items"] * _ASIDE.get(row, 1)
+            axes.errorbar(beside, part["error"] / unit, BAR * part["se"] / unit, **look)
             guide = part["printed"] * part["error"].iloc[0] / part["printed"].iloc[0]
-            axes.plot(part["items"], guide / unit, color=colour, lw=0.8)
+            axes.plot(beside, guide / unit, color=colour, lw=0.8)
         axes.set(title=title, xscale="log", yscale="log")
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.set_xticks([], minor=True)
@@ -211,8 +214,15 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
         shown = [it for it in _TICKS if low <= it <= high]
         axes.set_yticks(shown, [f"{it:g}" for it in shown])
         axes.set_yticks([], minor=True)
-    label_outer(made, "items m", "largest error, in units of $m^{2.5}$")
+    label_outer(made, "items m", "largest error / $m^{2.5}$")
+    for axes in made:
+        axes.yaxis.label.set_fontsize(12)
     named = {name: it for axes in made for it, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     named["line: growth as printed"] = Line2D([], [], color="0.4", lw=0.8)
     key(figure, named.values(), named.keys(), columns=3)
+    note(
+        figure,
+        "Where nobody is trusted one pair from each voter stands for noise on all pairs. "
+        "Fewer questions: only the pairs that sorting asks about.",
+    )
     return figure

@@ -66,17 +66,25 @@ def epsilon_for(frame: pd.DataFrame, mechanism: str, share: float = 0.9) -> floa
 @styled
 def draw_found(frame: pd.DataFrame) -> Figure:
     """Items found against epsilon, the names on the lines."""
-    few, many = (epsilon_for(frame, name) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
+    share = 0.9
+    most = round(share * PUBLISHED)
+    few, many = (epsilon_for(frame, name, share) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
     message = (
-        f"18 of the {PUBLISHED} commonest are found at ε = {few:.2f} with Gumbel noise, "
+        f"{most} of the {PUBLISHED} commonest are found at ε = {few:.2f} with Gumbel noise, "
         f"and only at ε = {many:.1f} with that of the paper's main theorem"
     )
     figure, (axes,) = panels(message=message, height=3.2)
     for name, part in frame.groupby("mechanism", sort=False):
         look = _FOUND[str(name)]
-        axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, label=name, **look)
+        said = str(name).replace("Theorem 2.2", "Theorem 2.2 (main)")
+        axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, label=said, **look)
         if not on_phone():
-            axes.text(*_PLACES[str(name)], str(name).replace(", ", ",\n"), color=look["color"], va="center", fontsize=9)
+            axes.text(*_PLACES[str(name)], said.replace(", ", ",\n"), color=look["color"], va="center", fontsize=9)
+    axes.axhline(most, color="black", lw=1, ls=":")
+    axes.text(5.2, most - 0.4, f"{most} of {PUBLISHED}", ha="right", va="top", fontsize=9)
+    for epsilon, name, text in ((few, "Gumbel noise", f"{few:.2f}"), (many, "Laplace, Theorem 2.2", f"{many:.1f}")):
+        axes.plot([epsilon, epsilon], [0, most], color=_FOUND[name]["color"], lw=1, ls=":")
+        axes.text(1.05 * epsilon, 0.3, f"ε = {text}", color=_FOUND[name]["color"], fontsize=9)
     if on_phone():
         key(figure, *axes.get_legend_handles_labels())
     axes.set(xscale="log", xlabel="ε, the privacy lost (less is better)", ylim=(0, 20.6))
@@ -133,18 +141,23 @@ def draw_one_record(frame: pd.DataFrame) -> Figure:
     message = (
         f"One record that replaces another moves two counts apart by {apart.max()}, one added by {apart.min()} at most"
     )
-    figure, made = panels(2, message=message, height=2.0)
-    for axes, (meaning, part) in zip(made, frame.groupby("meaning", sort=False), strict=True):
+    figure, made = panels(2, message=message, height=2.3)
+    titles = ("Added (if removed: arrows reversed)", "Replaced: any direction")
+    for axes, title, (_, part) in zip(made, titles, frame.groupby("meaning", sort=False), strict=True):
         for row, (item, before, after) in enumerate(part[["item", "before", "after"]].itertuples(index=False)):
             colour = {1: COLOURS[2], 0: "grey", -1: COLOURS[1]}[after - before]
             axes.plot(before, -row, "o", color=colour, mfc="none", ms=7)
             if after != before:
-                axes.annotate(
-                    "", (after, -row), (before, -row), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2}
-                )
+                arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkA": 0, "shrinkB": 0}
+                axes.annotate("", (after, -row), (before, -row), arrowprops=arrow)
             axes.text(3.6, -row, item, va="center", ha="center")
-        axes.set(xlim=(3.2, 14), ylim=(-4.7, 0.7), yticks=[], ylabel="diagnosis", xlabel="patients")
-        axes.set_title(str(meaning).capitalize())
+        first, second = part.iloc[0], part.iloc[1]
+        ends = (second.after, first.after)
+        axes.plot(np.repeat(ends, 2)[[0, 1, 3, 2]], [-0.75, -0.5, -0.5, -0.25], color="black", lw=1)
+        gaps = f"gap {first.before - second.before} → {first.after - second.after}"
+        axes.text(ends[1] + 0.2, -0.6, gaps, va="center", fontsize=9)
+        axes.set(xlim=(3.2, 16), ylim=(-4.7, 0.7), yticks=[], ylabel="diagnosis", xlabel="patients", title=title)
+        axes.set_xticks(range(4, 16))
     return figure
 
 
@@ -221,5 +234,10 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", ylim=(0, 1.03), xlabel="items selected, $k$", ylabel="share of the true top $k$ found")
     axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
     axes.minorticks_off()
-    name_lines(axes, width=12, names={"Laplace, ours": "Laplace, our proof"})
+    ours = {"Laplace, ours": "Laplace, our proof"}
+    if on_phone():
+        handles, labels = axes.get_legend_handles_labels()
+        key(figure, handles, [ours.get(label, label) for label in labels], columns=2)
+    else:
+        name_lines(axes, width=12, names=ours)
     return figure

@@ -14,7 +14,7 @@ from scipy import stats
 
 from companion.chapters.private_uniformity.central import FIGURE_3, sign_data
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, panels, styled
+from companion.instruments.style import COLOURS, note, panels, styled
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import theta_at
@@ -196,7 +196,7 @@ def losses_by_constant(constants: Iterable[float], epsilon_0: float, delta: floa
 def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
     """What Algorithm 3 answers and what it reveals; the mean sign is 0.
 
-    Columns: ``panel`` ("acceptance" or "loss"), ``x`` (Y over its null mean; number of rankings), ``value``
+    Columns: ``panel`` ("acceptance" or "loss"), ``rankings``, ``x`` (Y over its null mean; ``rankings``), ``value``
     (probability of acceptance at k rankings; loss of `worst_neighbours`, pairing known), ``low`` and ``high`` (the
     probability at a norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound).
     """
@@ -208,7 +208,8 @@ def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
     tests = [paper.trun(m, n, EPSILON_0, DELTA, mu).mechanism for n in np.unique(np.geomspace(10, 1e6, 60).astype(int))]
     rows = [(float(t.n_voters), worst_neighbours(t).loss, agreeing_loss(t), t.guarantee.epsilon) for t in tests]
     loss = pd.DataFrame(rows, columns=["x", "value", "low", "high"])
-    return pd.concat([acceptance.assign(panel="acceptance"), loss.assign(panel="loss")], ignore_index=True)
+    frames = [acceptance.assign(panel="acceptance", rankings=k), loss.assign(panel="loss", rankings=loss.x)]
+    return pd.concat(frames, ignore_index=True)
 
 
 @claim("busafekete2021:alg-3")
@@ -264,19 +265,30 @@ def corrected_margin() -> float:
 @styled
 def draw_acceptance(frame: pd.DataFrame) -> Figure:
     """Probability of acceptance against UNIF's statistic, and privacy loss against the number of rankings."""
-    message = "TRUN accepts (says: shuffled) where rankings agree, and with few rankings one ranking moves it too far"
+    part = frame[frame.panel == "loss"]
+    last = part.x[part.low > EPSILON_0].max()
+    enough = float(f"{last:.1g}")
+    message = (
+        "TRUN accepts (says: shuffled) where rankings agree; "
+        f"with fewer than about {enough:,.0f} rankings one of them moves it too far"
+    )
     figure, (ramp, loss) = panels(2, message=message, height=3.0)
     part = frame[frame.panel == "acceptance"]
     ramp.plot(part.x, part["value"], color=COLOURS[1])
     ramp.fill_between(part.x, part.low, part.high, color=COLOURS[1], alpha=0.25, lw=0)
     ramp.axvline(1, color="black", lw=0.8, ls=":")
-    ramp.set(title="band: what one ranking can change", ylabel="chance that it accepts", ylim=(0, 1))
+    title = f"band: what 1 of {part.rankings.iloc[0]:,.0f} rankings changes"
+    ramp.set(title=title, ylabel="chance that it accepts", ylim=(0, 1))
     ramp.set_xlabel("agreement (1: mean if shuffled)")
     part = frame[frame.panel == "loss"]
-    loss.plot(part.x, part.low, color=COLOURS[1], label="attained")
-    loss.plot(part.x, part["value"], color=COLOURS[0], lw=1, ls="-.", label="pairing known")
-    loss.plot(part.x, part.high, color=COLOURS[6], ls="--", lw=1, label="proved")
-    loss.axhline(EPSILON_0, color="black", lw=0.8, ls=":", label="promise")
-    loss.set(title="the privacy lost", xlabel="rankings", ylabel="privacy loss", xscale="log", yscale="log")
+    loss.plot(part.x, part.low, color=COLOURS[1], label="reached")
+    loss.plot(part.x, part["value"], color=COLOURS[0], lw=1, ls="-.", label="reached if pairs are known")
+    loss.plot(part.x, part.high, color=COLOURS[6], ls="--", lw=1, label="never above (proved)")
+    loss.axhline(EPSILON_0, color="black", lw=0.8, ls=":", label="promised")
+    loss.plot(last, EPSILON_0, "o", color=COLOURS[1])
+    loss.annotate(f"about {enough:,.0f}", (last, EPSILON_0), (6, 5), textcoords="offset points", fontsize=9)
+    loss.set(title="privacy lost through one ranking", xlabel="rankings", ylabel="privacy lost (ε)")
+    loss.set(xscale="log", yscale="log")
     loss.legend(loc="lower left", fontsize=9)
+    note(figure, "TRUN draws pairs of items by lot and counts in how many rankings each pair comes in the same order.")
     return figure

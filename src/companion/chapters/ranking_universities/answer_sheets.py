@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from companion.instruments.style import COLOURS, key, panels, styled
+from companion.instruments.style import COLOURS, key, note, panels, styled
 from companion.instruments.surveys import UNIVERSITIES
 
 Array = NDArray[np.int64]
@@ -32,7 +34,7 @@ def moved(names: tuple[str, ...] = UNIVERSITIES) -> pd.DataFrame:
     """What the two sheets count for every item: ``rule``, ``item``, ``before``, ``after``."""
     rules = {"every line filled": False, "lines may stay empty": True}
     counts = {rule: [sheet.sum(1) for sheet in turned(len(names), empty)] for rule, empty in rules.items()}
-    counts["net wins, halved"] = [(sheet.sum(1) - sheet.sum(0)) / 2 for sheet in turned(len(names), True)]
+    counts["halved net wins"] = [(sheet.sum(1) - sheet.sum(0)) / 2 for sheet in turned(len(names), True)]
     return pd.concat(
         pd.DataFrame({"rule": rule, "item": names, "before": before, "after": after})
         for rule, (before, after) in counts.items()
@@ -44,17 +46,27 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
     """Counts of one sheet before (open) and after (arrow), a row an item and a panel a rule."""
     total = (frame.after - frame.before).abs().groupby(frame.rule, sort=False).sum()
     filled, empty, net = (f"{steps:g}" for steps in total)
-    message = f"One sheet turned round moves {filled} wins; {empty} if lines may stay empty, but net wins only {net}"
-    figure, made = panels(len(total), message=message, height=2.5, sharey=True)
+    message = (
+        f"One sheet turned round moves {filled} wins; {empty} if lines may stay empty, but halved net wins only {net}"
+    )
+    figure, made = panels(len(total), message=message, height=2.8, sharey=True)
     for axes, (rule, rows) in zip(made, frame.groupby("rule", sort=False), strict=True):
         for row, (before, after) in enumerate(zip(rows.before, rows.after, strict=True)):
             colour = COLOURS[2 if after > before else 1]
             axes.plot(before, row, "o", color=colour, mfc="none", ms=7)
-            axes.annotate("", (after, row), (before, row), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2})
-        axes.set(title=f"{rule}: {total[rule]:g}", ylim=(len(rows) - 0.4, -0.6))
+            arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkA": 0, "shrinkB": 0, "joinstyle": "miter"}
+            axes.annotate("", (after, row), (before, row), arrowprops=arrow)
+            change = f"{after - before:+g}".replace("-", "−")
+            axes.text((before + after) / 2, row - 0.12, change, color=colour, ha="center", va="bottom", fontsize=9)
+        axes.set(title=f"{rule}: {total[rule]:g}", ylim=(len(rows) - 0.4, -0.9))
         axes.set_yticks(range(len(rows)), rows["item"])
-        axes.set_xlabel("halved net wins" if "net wins" in str(rule) else "wins on the sheet")
-    looks = ({"marker": "o", "mfc": "none", "ls": ""}, {"marker": ">", "lw": 2})
-    marks = [Line2D([], [], color="0.4", ms=7, **look) for look in looks]
-    key(figure, marks, ("the sheet as filled in", "turned round"))
+        axes.set_xlabel("(wins − losses) / 2" if "net wins" in str(rule) else "wins on the sheet")
+    looks: tuple[dict[str, Any], ...] = (
+        {"marker": "o", "mfc": "none", "ls": "", "color": "0.4"},
+        {"marker": "<", "lw": 2, "color": COLOURS[1]},
+        {"marker": ">", "lw": 2, "color": COLOURS[2]},
+    )
+    marks = [Line2D([], [], ms=7, **look) for look in looks]
+    key(figure, marks, ("the sheet as filled in", "turned round: loses", "turned round: gains"))
+    note(figure, "A line of the sheet compares two universities. Above each panel: the sizes of all changes added up.")
     return figure

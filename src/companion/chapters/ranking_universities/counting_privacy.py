@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from companion.chapters.ranking_universities.survey_counts import furthest_sheets, survey_data, survey_mechanism
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import CALIBRATION, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, name_lines, note, panels, styled
 from companion.instruments.two_items import log_first_wins
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_2, algorithm_3
@@ -177,13 +177,17 @@ def draw_two_items(frame: pd.DataFrame) -> Figure:
     figure, (axes,) = panels(message=message, height=3.1)
     for calibration, part in frame.groupby("calibration", sort=False):
         look = CALIBRATION[str(calibration)]
-        axes.plot(part.voters, part.loss, label=f"order, noise {calibration}", **look)
-        if part.vector.iloc[0] > claimed:
-            axes.axhline(part.vector.iloc[0], color=look["color"], ls=":", lw=1.2, label=f"counts, {calibration}")
-    axes.axhline(claimed, color="black", lw=1, label="claimed ε")
-    axes.set(xlabel="voters, one answer each", ylabel="privacy loss (exact)", ylim=(0, 1.12 * frame.vector.max()))
+        noise = {"as printed": "noise as printed", "corrected": "twice the noise"}[str(calibration)]
+        axes.plot(part.voters, part.loss / claimed, label=f"order, {noise}", **look)
+        counts = part.vector.iloc[0] / claimed
+        if counts > 1:
+            axes.axhline(counts, color=look["color"], ls=":", lw=1.2, label=f"counts, {noise}")
+    axes.axhline(1, color="black", lw=1, label="as claimed")
+    axes.set(xlabel="voters, one answer each", ylabel="privacy lost / claimed ε")
+    axes.set(ylim=(0, 1.12 * frame.vector.max() / claimed))
     axes.set_xticks([1, *range(5, frame.voters.max() + 1, 5)])
-    name_lines(axes, width=12)
+    note(figure, "Order: only who is first is published; counts: the noisy counts themselves.")
+    name_lines(axes, width=14)
     return figure
 
 

@@ -16,7 +16,7 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_data,
     survey_mechanism,
 )
-from companion.chapters.real_surveys.panels import LOOK, PLACES_OFF, curves, epsilon_axis
+from companion.chapters.real_surveys.panels import LOOK, PLACES_OFF, curves, epsilon_axis, title_of
 from companion.chapters.real_surveys.survey_likelihood import (
     Table,
     decided,
@@ -136,13 +136,13 @@ def noise_needed(epsilon: float) -> pd.DataFrame:
 @styled
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference of all methods against epsilon, a panel a survey; bars are 95 % intervals."""
-    message = "At equal privacy all methods rank nearly alike; only the estimator as printed stands apart"
+    message = "At equal privacy all methods rank nearly alike, but for the estimator as printed"
     figure, made = panels(frame.survey.nunique(), message=message, height=3.0, sharey=True)
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         curves(axes, rows, "epsilon")
         axes.axhline(rows.random.iloc[0], color="black", ls=":", lw=1.2, label="random order")
         epsilon_axis(axes, str(survey), rows.epsilon)
-    label_outer(made, "ε, each pair at most once", PLACES_OFF)
+    label_outer(made, "ε (each pair answered at most once)", PLACES_OFF)
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     return figure
 
@@ -172,16 +172,18 @@ def told(curves: pd.DataFrame, equal: pd.DataFrame) -> dict[str, str]:
 @styled
 def draw_spent(frame: pd.DataFrame) -> Figure:
     """Provable privacy loss over the epsilon of the axis, as printed, a panel a survey and a row a promise."""
-    message = "Counting spends more privacy than the axis of the figure says, the estimator less"
+    message = "Counting spends more privacy than Figure 8 of the paper says, the estimator less"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.1, sharey=True)
-    looks = {"counts": ("counting", "wins"), "MLE": ("estimator", "MLE as printed")}
+    looks = {"counts": ("counting", "wins"), "MLE": ("estimator, at most", "MLE as printed")}
+    names = {"the same, compared pairs public": "any pairs, which ones is public"}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         axes.axvline(1.0, color="black", lw=1)
-        promises = [wrapped(promise, 1.5, 10) for promise in rows.promise]
+        promises = [wrapped(names.get(promise, promise), 1.5, 10) for promise in rows.promise]
+        axes.text(1.05, 0.5, "as the paper says", va="center", fontsize=9)
         for name, (text, method) in looks.items():
             axes.plot(rows[name], promises, **LOOK[method] | {"ls": "", "ms": 7, "mfc": None}, label=text)
-        axes.set(title=str(survey), xlim=(0, 2.35), ylim=(2.4, -0.4))
-    label_outer(made, "privacy lost / ε of the axis", "what a voter may do")
+        axes.set(title=title_of(str(survey)), xlim=(0, 2.35), ylim=(2.4, -0.4))
+    label_outer(made, "privacy lost / ε in the paper", "what a voter may do")
     key(figure, *made[0].get_legend_handles_labels())
     return figure
 
@@ -195,7 +197,11 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
         "and always on even comparisons"
     )
     figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
-    names = {"dropped": "open answers dropped", "half": "half a win each", "equally often": "spread evenly"}
+    names = {
+        "dropped": "open answers dropped",
+        "half": "open answers half a win for each",
+        "equally often": "all pairs compared equally often",
+    }
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         for shift, (score, part) in zip((-0.2, 0.2), rows.groupby("score", sort=False), strict=True):
             at, look = np.arange(len(part)) + shift, {"color": LOOK[str(score)]["color"], "ecolor": "0.35"}
@@ -203,11 +209,11 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
             axes.barh(at, share, 0.36, xerr=100 * BAR * part.se, label=f"as {score}", error_kw={"lw": 1}, **look)
             for height, length in zip(at, share, strict=True):
                 axes.text(length + 4, height, f"{length:.0f}", va="center", fontsize=9)
-        axes.set(title=str(survey), xlim=(0, 118))
+        axes.set(title=title_of(str(survey)), xlim=(0, 118))
         axes.set_xticks(range(0, 101, 25))
-        axes.set_yticks(np.arange(len(names)), [wrapped(names[name], 1.1, 10) for name in rows["table"].unique()])
+        axes.set_yticks(np.arange(len(names)), [wrapped(names[name], 1.4, 10) for name in rows["table"].unique()])
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.grid(False)
-    label_outer(made, "same order, % of the draws", "comparisons")
+    label_outer(made, "same order, % of the draws", "")
     key(figure, *made[0].get_legend_handles_labels())
     return figure

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
+from companion.chapters.ranking_universities.survey_counts import survey_data
 from companion.instruments.style import BAR, CALIBRATION, COLOURS
 
 LOOK: dict[str, dict[str, Any]] = {
@@ -26,6 +27,12 @@ _NAMES = {
     "MLE, private graph": "estimator, pairs secret",
     "MLE, public graph": "estimator, pairs public",
 }
+_ITEMS = {"CEMS": "universities", "immigration": "concerns"}
+
+
+def title_of(survey: str) -> str:
+    """A survey and what it compares."""
+    return f"{survey} survey: {survey_data(survey).n_items} {_ITEMS[survey]}"
 
 
 def bars(axes: Axes, x: pd.Series, part: pd.DataFrame, label: str, look: dict[str, Any]) -> None:
@@ -44,8 +51,8 @@ def curves(axes: Axes, rows: pd.DataFrame, along: str) -> None:
         bars(axes, part[along], part, name_of(method), LOOK[method])
 
 
-def epsilon_axis(axes: Axes, title: str, epsilon: pd.Series) -> None:
-    axes.set(title=title, xscale="log", ylim=(0, None))
+def epsilon_axis(axes: Axes, survey: str, epsilon: pd.Series) -> None:
+    axes.set(title=title_of(survey), xscale="log", ylim=(0, None))
     ticks = [e for e in (0.5, 1, 2, 4, 10) if epsilon.min() <= e <= epsilon.max()]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()

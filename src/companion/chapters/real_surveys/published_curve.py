@@ -132,16 +132,17 @@ def _corrected(survey: str, curve: pd.DataFrame, chance: float) -> Iterator[Chec
 @styled
 def draw_figure_8(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference against epsilon as printed, a panel a survey; bars are 95 % intervals."""
-    message = "As published, counting looks several times better than the estimator"
+    message = "At the ε that the paper names, counting looks several times better than the estimator"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.9, sharey=True)
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         mle, counts = (rows[rows.curve == name].sort_values("epsilon") for name in ("perturbed MLE", "noisy counts"))
-        bars(axes, mle.epsilon, mle, "estimator", LOOK["MLE as printed"])
-        axes.plot(counts.epsilon, counts["mean"], color=LOOK["wins"]["color"], ls="--", lw=1.2, label="counting, exact")
+        bars(axes, mle.epsilon, mle, "estimator, simulated", LOOK["MLE as printed"])
+        look = {"color": LOOK["wins"]["color"], "ls": "--", "lw": 1.2}
+        axes.plot(counts.epsilon, counts["mean"], label="counting, computed exactly", **look)
         known = rows.dropna(subset="published")
-        axes.plot(known.epsilon, known.published, "kx", ms=7, mew=1.5, label="estimator, published", zorder=3)
+        axes.plot(known.epsilon, known.published, "kx", ms=7, mew=1.5, label="estimator, in the paper", zorder=3)
         axes.axhline(rows.random.iloc[0], color="black", ls=":", lw=1.2, label="random order")
         epsilon_axis(axes, str(survey), rows.epsilon)
-    label_outer(made, "ε on the axis of the paper", PLACES_OFF)
+    label_outer(made, "ε that the paper names", PLACES_OFF)
     key(figure, *made[0].get_legend_handles_labels())
     return figure

@@ -211,19 +211,27 @@ def check_moments(
 def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
     message = (
-        "With few items shuffled rankings can pass the printed threshold more often than promised; with many, far less"
+        "With few items and many rankings shuffled ones can pass the printed threshold more often than promised; "
+        "with many items far less"
     )
     figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
         m, k = sizes
         look: dict[str, Any] = {"marker": mark, "ls": ":"} if len(part) < 12 else {"ls": "-"}
         exceeded = part["size"].where(part["size"] > np.exp(-(part.excess**2) / 4))
-        axes.plot(part.excess, exceeded, color=_EXCEEDED, alpha=0.3, lw=7, marker="o", ms=7, mew=0, label="_")
+        wide = 13 if "marker" in look else 7
+        axes.plot(part.excess, exceeded, color=_EXCEEDED, alpha=0.3, lw=7, marker="o", ms=wide, mew=0, label="_")
         axes.plot(part.excess, part["size"], color=colour, label=f"{m:,} items, {k:,} rankings", **look)
     excess = np.linspace(0, frame.excess.max(), 200)
-    axes.plot(excess, np.exp(-(excess**2) / 4), color=CALIBRATION["as printed"]["color"], lw=2.2, label="promised")
+    axes.plot(
+        excess,
+        np.exp(-(excess**2) / 4),
+        color=CALIBRATION["as printed"]["color"],
+        lw=2.2,
+        label="promised at the threshold",
+    )
     axes.set(yscale="log", ylim=(1e-6, 1.3), ylabel="chance that shuffled rankings pass")
-    axes.set_xlabel("threshold less its mean $m/2$, in $\\sqrt{m}$ ($m$: items)")
+    axes.set_xlabel("threshold above the mean, in units of √items")
     handles, labels = axes.get_legend_handles_labels()
     handles.append(Line2D([], [], color=_EXCEEDED, alpha=0.3, lw=7))
     key(figure, handles, [*labels, "more than promised"], columns=1 if on_phone() else 3)

@@ -18,7 +18,7 @@ from scipy import stats
 
 from companion.instruments.allowance import Z
 from companion.instruments.power_curves import LEAN, REJECTED, curve, level
-from companion.instruments.style import CALIBRATION, key, label_outer, panels, styled
+from companion.instruments.style import CALIBRATION, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import certain, crossing, spread, wilson
 from companion.ledger.claim import Check, claim, printed
@@ -276,7 +276,11 @@ SIZE: dict[str, dict[str, Any]] = {"as printed": CALIBRATION["as printed"], "equ
 def draw_two_rankings(frame: pd.DataFrame) -> Figure:
     """Power of 2SAMP and UNIF on two rankings against 1 - phi, a panel for each number of items."""
     groups = list(frame.groupby("n_items", sort=True))
-    message = "Counting all pairs (2SAMP) sees agreement sooner than UNIF; the printed thresholds make both see it late"
+    message = (
+        "Of two rankings, counting all pairs (2SAMP) sees agreement sooner than UNIF; "
+        "the printed thresholds make both see it late"
+    )
+    names = {"equal size": f"{100 * DELTA:g} % false alarms"}
     figure, made = panels(len(groups), message=message, height=2.6, sharey=True)
     for axes, (items, rows) in zip(made, groups, strict=True):
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):
@@ -284,7 +288,14 @@ def draw_two_rankings(frame: pd.DataFrame) -> Figure:
                 axes.plot(part.gap, part["mean"], "kx", ms=8, mew=2, clip_on=False, zorder=5)
                 continue
             line = {"2SAMP": "-", "UNIF": ":"}[str(test)]
-            curve(axes, part.gap, part, label=f"{test}, {calibration}", ls=line, **SIZE[str(calibration)])
+            curve(
+                axes,
+                part.gap,
+                part,
+                label=f"{test}, {names.get(calibration, calibration)}",
+                ls=line,
+                **SIZE[str(calibration)],
+            )
         level(axes, DELTA)
         axes.xaxis.set_major_locator(MaxNLocator(3))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
@@ -294,7 +305,12 @@ def draw_two_rankings(frame: pd.DataFrame) -> Figure:
     if (frame.calibration == PUBLISHED).any():
         handles, labels = (
             [*handles, Line2D([], [], color="black", marker="x", ms=8, mew=2, ls="")],
-            [*labels, "the paper's one point"],
+            [*labels, "2SAMP, in the paper's text"],
         )
     key(figure, handles, labels, columns=3)
+    note(
+        figure,
+        f"Line at {100 * DELTA:g} %: the share of shuffled rankings that a test may reject (false alarms). "
+        "Cross: the one share that the paper's text states.",
+    )
     return figure

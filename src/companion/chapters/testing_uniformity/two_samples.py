@@ -250,10 +250,10 @@ def distance_laws(
     """P(d <= x) of two rankings: exact for uniform ones, simulated for the others; and the two thresholds.
 
     ``law`` ("uniform" or "1 - phi = ..."), ``distance``, ``probability``, ``se`` (0 if exact), ``printed``, ``exact``
-    (thresholds).
+    (thresholds), ``items``, ``delta``.
     """
     limits = {"printed": paper.two_sample(n_items, delta), "exact": TwoSample.calibrated(n_items=n_items, size=delta)}
-    at = {name: test.threshold for name, test in limits.items()}
+    at = {name: test.threshold for name, test in limits.items()} | {"items": n_items, "delta": delta}
     uniform = Mallows(n_items, 0.0)
     mean, variance = uniform.distance_moments()
     x = np.unique(np.floor(np.linspace(0, mean + 4 * math.sqrt(variance), points)))
@@ -278,10 +278,11 @@ def draw_distance_laws(frame: pd.DataFrame) -> Figure:
         name = str(law).replace("uniform", "shuffled").replace("1 - phi =", "lean")
         bars = BAR * part.se.where(part.se > 0)
         axes.errorbar(part.distance, part.probability, bars, capsize=2, color=colour, label=name)
-    for column, calibration in (("printed", "as printed"), ("exact", "corrected")):
+    exact = f"threshold, {100 * frame.delta.iloc[0]:g} % false alarms"
+    for column, calibration, name in (("printed", "as printed", "threshold, printed"), ("exact", "corrected", exact)):
         colour = CALIBRATION[calibration]["color"]
-        axes.axvline(frame[column].iloc[0], color=colour, ls="--", lw=1.2, label=f"{column} threshold")
-    axes.set(xlabel="pairs of items on which two rankings differ", ylim=(-0.02, 1.02))
+        axes.axvline(frame[column].iloc[0], color=colour, ls="--", lw=1.2, label=name)
+    axes.set(xlabel=f"pairs of {frame['items'].iloc[0]} items on which two rankings differ", ylim=(-0.02, 1.02))
     axes.set(ylabel="chance that so few differ", title="agreement is found left of a threshold")
     key(figure, *axes.get_legend_handles_labels(), columns=3)
     return figure

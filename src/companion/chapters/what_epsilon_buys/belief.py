@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logsumexp
 
-from companion.instruments.style import COLOURS, panels, styled
+from companion.instruments.style import COLOURS, note, on_phone, panels, styled
 from companion.instruments.sweep import stream
 from dprank import PrivateBorda
 from dprank.privacy.divergence import PairLaw, pair_of, whole_noise
@@ -246,32 +246,37 @@ def draw_twenty(frame: pd.DataFrame) -> Figure:
     subject = "Every release teaches" if within else "Most releases teach"
     moved = 100 * (frame.loc[frame["published"] == ORDER, "belief"] - 0.5).abs().max()
     message = (
-        f"{subject} less than the promise allows; the order alone moves a belief by {math.ceil(moved)} points at most"
+        f"{subject} less than the promise allows; the order alone moves a belief by less than {math.ceil(moved)} points"
     )
-    figure, made = panels(len(epsilons), message=message, height=1.35, columns=1, sharex=True)
+    figure, made = panels(len(epsilons), message=message, height=1.65, columns=1, sharex=True)
+    width = 1.2 if on_phone() else 0.6
     for axes, epsilon in zip(made, epsilons, strict=True):
         rows = frame[frame["epsilon"] == epsilon]
         bound = 100 * rows["at most"].iloc[0]
         for end in (bound, 100 - bound):
             axes.axvline(end, color=COLOURS[1], lw=1.4)
         axes.axvline(50, color="0.5", lw=0.8, ls="--")
-        for base, published, colour in ((6.5, SCORES, COLOURS[0]), (0, ORDER, COLOURS[2])):
-            x = 100 * rows.loc[rows["published"] == published, "belief"].to_numpy()
-            place, high = _stacked(x)
-            axes.plot(place, base + high, ".", color=colour, markersize=5)
+        for base, published, colour in ((RELEASES + 2, SCORES, COLOURS[0]), (0, ORDER, COLOURS[2])):
+            x = np.sort(100 * rows.loc[rows["published"] == published, "belief"].to_numpy())
+            axes.plot(x, base + _stacked(x, width), ".", color=colour, markersize=4)
             if axes is made[0]:
-                axes.annotate(published, (0.4, base + 0.4), fontsize=8.5, color=colour)
-        axes.set(xlim=(0, 100), ylim=(-1, 13), yticks=[], title=f"ε = {epsilon:g}: at most {bound:.0f} %")
+                axes.annotate(published, (0.4, base + 1), fontsize=8.5, color=colour)
+        axes.set(xlim=(0, 100), ylim=(-2, RELEASES + 14), yticks=[], title=f"ε = {epsilon:g}: at most {bound:.0f} %")
         axes.grid(visible=False)
         axes.spines["left"].set_visible(False)
     cap = 100 * frame.loc[frame["epsilon"] == epsilons[0], "at most"].iloc[0]
-    made[0].annotate("promise", (cap + 1, 10), fontsize=8.5, color=COLOURS[1])
+    made[0].annotate("promise", (cap + 1, RELEASES + 6), fontsize=8.5, color=COLOURS[1])
     made[-1].set_xlabel("belief in what one person said, % (before: 50 %)")
+    note(figure, f"A dot: one of {RELEASES} equally likely releases. Dashed: the belief before it.")
     return figure
 
 
-def _stacked(x: NDArray[np.float64], width: float = 1.6, most: float = 5.0) -> tuple[NDArray[np.float64], ...]:
-    """Where dots lie that share a bin: above each other, so close that all fit."""
-    bins = np.round((x - 50) / width)
-    high = np.array([(bins[:i] == one).sum() for i, one in enumerate(bins)], float)
-    return 50 + width * bins, high * min(1.0, most / max(high.max(), 1.0))
+def _stacked(x: NDArray[np.float64], width: float) -> NDArray[np.int64]:
+    """How high dots at rising `x` lie: each as low as it can, apart from all dots beside it."""
+    ends: list[float] = []
+    high = []
+    for one in x:
+        level = next((i for i, end in enumerate(ends) if one - end >= width), len(ends))
+        ends[level : level + 1] = [one]
+        high.append(level)
+    return np.array(high)

@@ -1,6 +1,7 @@
 """TRUN's privacy against enumeration and closed forms."""
 
 import math
+import re
 from itertools import permutations
 
 import numpy as np
@@ -85,6 +86,14 @@ def test_private_sample_size_is_private_and_a_fifth_of_it_is_not_always():
     k = trun.private_rankings(mu, trun.EPSILON_0, delta)
     fifth = paper.trun(100, k // 20, trun.EPSILON_0, delta, mu).mechanism
     assert trun.agreeing_loss(fifth) > trun.EPSILON_0
+
+
+def test_the_title_names_the_rankings_that_are_enough():
+    frame = trun.acceptance_curve(100, 1000, 0.5)
+    loss = frame[frame.panel == "loss"].set_index("rankings").low
+    (number,) = re.findall(r"[\d,]{4,}", trun.draw_acceptance(frame).get_suptitle())
+    enough = float(number.replace(",", ""))
+    assert loss[loss.index > 1.25 * enough].max() < trun.EPSILON_0 < loss[loss.index < enough].min()
 
 
 def test_a_sound_test_would_pass(monkeypatch):

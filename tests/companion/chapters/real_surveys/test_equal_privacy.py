@@ -49,7 +49,7 @@ def test_figures_draw_what_they_are_given():
         named = (
             {panels.name_of(method) for method in frame.method}
             if "method" in frame
-            else {"estimator", "counting, exact", "estimator, published"}
+            else {"estimator, simulated", "counting, computed exactly", "estimator, in the paper"}
         )
         inside = {text.get_text() for axes in figure.axes for text in axes.texts}
         assert inside | {text.get_text() for text in figure.legends[0].get_texts()} == named | {"random order"}

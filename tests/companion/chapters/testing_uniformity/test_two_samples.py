@@ -106,4 +106,4 @@ def test_the_figure_draws_every_law():
     assert laws.law.nunique() == 3
     names = [text.get_text() for text in two_samples.draw_distance_laws(laws).legends[0].get_texts()]
     curves = ["shuffled", "lean 0.1", "lean 0.5"]
-    assert sorted(names) == sorted([*curves, "printed threshold", "exact threshold"])
+    assert sorted(names) == sorted([*curves, "threshold, printed", "threshold, 5 % false alarms"])
