@@ -207,21 +207,26 @@ def _plan(html: Path, pages: Mapping[Path, Sequence[Script]]) -> list[_Load]:
     """The loads of all pages, in their order.
 
     A page is looked at in all four views, and by axe in two of them that have nothing in common, so in both schemes and
-    both widths; the next page by axe in the other two. A page that is `ALIKE` and runs nothing of its own is loaded
-    once, looked at in two such views, and by axe in one, each in turn: at its words once, at the template in each.
+    both widths; the next page by axe in the other two. One that runs what no page before it does is loaded in each
+    scheme; others once, in either by turns, and turned from view to view. One that is `ALIKE` as well is looked at in
+    two such views, and by axe in one, each in turn: at its words once, at the template in each.
     """
     scripts = {path: set(_told_apart(html, path, found)) for path, found in pages.items()}
     alike = {path for path in pages if ALIKE.match(path.relative_to(html).as_posix())}
-    known = set().union(*(found for path, found in scripts.items() if path not in alike))
+    known: set[str] = set()
     plan = []
-    pairs, turns = cycle(PAIRS), cycle([(pair, pair[i]) for i in (0, 1) for pair in PAIRS])
-    for path, found in scripts.items():
-        if path in alike and found <= known:
-            pair, axed = next(turns)
-            plan.append(_Load(path, pair, [axed], True, False, 1))
+    pairs, turns, starts = cycle(PAIRS), cycle([*PAIRS, *(pair[::-1] for pair in PAIRS)]), cycle([VIEWS, VIEWS[::-1]])
+    for path in sorted(pages, key=lambda it: it in alike):
+        found = scripts[path]
+        if found - known:
+            pair = next(pairs)
+            plan += [_Load(path, views, pair, views is LOADS[0], True, 2) for views in LOADS]
+        elif path not in alike:
+            plan.append(_Load(path, next(starts), next(pairs), True, bool(found), 1))
         else:
-            (day, night), pair = LOADS, next(pairs)
-            plan += [_Load(path, day, pair, True, bool(found), 2), _Load(path, night, pair, False, False, 2)]
+            pair = next(turns)
+            plan.append(_Load(path, pair, pair[:1], True, False, 1))
+        known |= found
     return plan
 
 
@@ -313,7 +318,7 @@ def _check_load(page: Page, html: Path, load: _Load, screenshots: Path | None) -
                 now = view
             shown += [_Seen(load.path, fault, view, load.of * len(load.views)) for fault in _look(page, view)]
             if view in load.axed:
-                shown += [_Seen(load.path, fault, view, load.of) for fault in page.evaluate(AXE)]
+                shown += [_Seen(load.path, fault, view, len(load.axed)) for fault in page.evaluate(AXE)]
             if screenshots and view in PICTURED and not UNPICTURED.match(where.as_posix()):
                 name = "-".join([*where.with_suffix("").parts, *map(str, view)])
                 _picture(page, screenshots / f"{name}.png", view[1])
