@@ -328,7 +328,7 @@ _NAMES = {
     "cube": "one thing: cube",
     "one pair, printed form": "one thing: a pair, as printed",
     "one pair": "one thing: a pair",
-    "order of k items": "order of k items, best k",
+    "order of k items": "order of k items, the best k at each ε",
 }
 _GEOMETRY = "sphere, cube: one random direction that leans to the voter's side on all pairs together"
 # colour, mark and line of a randomiser, the same in both figures; the cube is dashed, as it covers the sphere
@@ -346,7 +346,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 def draw_deviations(frame: pd.DataFrame) -> Figure:
     """Deviation of one entry against epsilon, a panel a number of items."""
     sizes = list(frame.groupby("n_items"))
-    message = "Reporting every pair errs most unless ε is large; the order of a few items errs least"
+    message = "Reporting every pair errs most unless ε is large; the order of as many items as ε allows errs least"
     figure, made = panels(len(sizes), message=message, height=3.2)
     for axes, (m, part) in zip(made, sizes, strict=True):
         for name, curve in part.groupby("randomiser", sort=False):

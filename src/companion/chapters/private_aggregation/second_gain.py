@@ -17,7 +17,7 @@ from companion.chapters.private_aggregation.query_budget import error_bounds
 from companion.chapters.private_aggregation.reduction_two import ROUNDING
 from companion.instruments.aggregation import BAR, gain, rule_for, split_vote
 from companion.instruments.allowance import Z
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.aggregation.kwiksort import comparisons_law, queries
@@ -170,7 +170,7 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
     """Largest error found over m^2.5, against the number of items m; a panel a delta, bars are 95 % intervals."""
     message = "Asking fewer questions hardly makes a better order: only with Laplace noise and many items"
     figure, made = panels(frame.delta.nunique(), message=message, height=3.0, sharex=True)
-    ticks = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+    ticks = (0.05, 0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50)
     for axes, (delta, rows) in zip(made, frame.groupby("delta"), strict=True):
         for reduction, part in rows.groupby("reduction"):
             unit = part.n_items**2.5
@@ -183,8 +183,13 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
         axes.set_yticks([t for t in ticks if low <= t <= high], [f"{t:g}" for t in ticks if low <= t <= high])
         axes.set_xticks(rows.n_items.unique(), [str(m) for m in rows.n_items.unique()])
         axes.minorticks_off()
-    label_outer(made, "items m", "error × ε voters / $m^{2.5}$")
+    label_outer(made, "items m", "error × ε × voters / $m^{2.5}$")
     for axes in made:
         axes.yaxis.label.set_fontsize(12)
     key(figure, *made[0].get_legend_handles_labels())
+    note(
+        figure,
+        "Error: pairs in the wrong order, weighted, beyond those of the best order. It falls as ε and the voters grow: "
+        "times both, points of all settings are alike. δ: a small chance that the promise may fail.",
+    )
     return figure

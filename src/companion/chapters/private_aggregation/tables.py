@@ -222,6 +222,7 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
     key(figure, named.values(), named.keys(), columns=3)
     note(
         figure,
+        "Error: pairs in the wrong order, weighted, beyond those of the best order. Lines start at the first point. "
         "Where nobody is trusted one pair from each voter stands for noise on all pairs. "
         "Fewer questions: only the pairs that sorting asks about.",
     )

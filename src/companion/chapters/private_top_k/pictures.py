@@ -76,7 +76,7 @@ def draw_found(frame: pd.DataFrame) -> Figure:
     figure, (axes,) = panels(message=message, height=3.2)
     for name, part in frame.groupby("mechanism", sort=False):
         look = _FOUND[str(name)]
-        said = str(name).replace("Theorem 2.2", "Theorem 2.2 (main)")
+        said = str(name).replace("Theorem 2.2", "Theorem 2.2 (main)") if on_phone() else str(name)
         axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, label=said, **look)
         if not on_phone():
             axes.text(*_PLACES[str(name)], said.replace(", ", ",\n"), color=look["color"], va="center", fontsize=9)

@@ -215,14 +215,18 @@ def minister() -> HTML:
 def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     """Expected wrong pairs against the number of answers of a person that count: noise alone, and other people."""
     figure, (axes,) = panels(message="Counting only half of each person's answers makes the worst order", height=3.1)
-    look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "label": "noise, and other people asked"}
+    look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "label": "noise, and who is asked"}
     axes.errorbar(frame.answers, frame.others, BAR * frame.se, **look)
-    axes.plot(frame.answers, frame.noise, "s--", color=COLOURS[1], ms=3.5, lw=1.2, label="noise, these people")
+    axes.plot(frame.answers, frame.noise, "s--", color=COLOURS[1], ms=3.5, lw=1.2, label="noise alone")
     axes.set(ylim=(0, 1.15 * frame.others.max()), xlabel="answers of a person that count")
     axes.set_ylabel("pairs in the wrong order, of 15")
     axes.set_xticks([1, 3, 5, 8, 11, 15])
     key(figure, *axes.get_legend_handles_labels(), columns=2)
-    note(figure, f"The noise is that for ε = {frame.epsilon.iloc[0]:g}, however many answers count.")
+    note(
+        figure,
+        f"Each person was asked {frame.answers.max()} pairs. Wrong: not as all answers would have it. The noise is that "
+        f"for ε = {frame.epsilon.iloc[0]:g}, however many answers count.",
+    )
     return figure
 
 

@@ -211,8 +211,8 @@ def check_moments(
 def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
     message = (
-        "With few items and many rankings shuffled ones can pass the printed threshold more often than promised; "
-        "with many items far less"
+        "With few items shuffled rankings can pass the printed threshold more often than promised; "
+        "with many items far less often"
     )
     figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
@@ -231,7 +231,7 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
         label="promised at the threshold",
     )
     axes.set(yscale="log", ylim=(1e-6, 1.3), ylabel="chance that shuffled rankings pass")
-    axes.set_xlabel("threshold above the mean, in units of √items")
+    axes.set_xlabel("threshold above the statistic's mean, in units of √items")
     handles, labels = axes.get_legend_handles_labels()
     handles.append(Line2D([], [], color=_EXCEEDED, alpha=0.3, lw=7))
     key(figure, handles, [*labels, "more than promised"], columns=1 if on_phone() else 3)
