@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, key, panels, styled
+from companion.instruments.style import COLOURS, key, note, panels, styled
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation.lower_bounds import Convention, embed, embedded_distance, signs
@@ -186,7 +186,7 @@ def _draw_items(axes: Axes, rows: Iterable[Any], colour: str, label: str) -> Non
 @styled
 def draw_places(frame: pd.DataFrame) -> Figure:
     """Every item's line from its place in the identity, above, to its place in pi^x, below."""
-    message = "Two items that change places cross every item between them"
+    message = "Two items that change places cross every item that stays between them"
     figure, (axes,) = panels(message=message, height=2.8)
     between = list(frame[frame.kind == "between"].itertuples())
     _draw_items(axes, between, "0.55", f"{between[0].item} to {between[-1].item} stay")
@@ -203,4 +203,7 @@ def draw_places(frame: pd.DataFrame) -> Figure:
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     key(figure, *axes.get_legend_handles_labels(), columns=2)
+    note(
+        figure, "A line: an item, from its place before to its place after. Brackets: the pairs that may change places."
+    )
     return figure

@@ -173,9 +173,9 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         axes.set_yticks(range(len(rows)), rows.mechanism)
         for label, calibration in zip(axes.get_yticklabels(), rows.calibration, strict=True):
             label.set_color(_LOOK[calibration]["color"])
-        axes.set(title=paper, ylim=(len(rows) - 0.4, -0.6), xscale="log", xlim=(LOW * 0.9, HIGH * 1.1))
+        axes.set(title=paper, ylim=(len(rows) - 0.4, -0.6), xscale="log", xlim=(LOW * 0.8, HIGH * 1.1))
         axes.axvline(1, color="black", lw=1, zorder=0)
-        axes.axvspan(1, HIGH * 1.1, color=COLOURS[1], alpha=0.07, lw=0, zorder=0)
+        axes.axvspan(1, HIGH * 1.1, color=COLOURS[1], alpha=0.2, lw=0, zorder=0)
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
@@ -197,6 +197,12 @@ def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
         beyond = ">" if value >= HIGH else "<" if value <= LOW else ""
         size = 13 if marker == "|" and not beyond else 6
         axes.plot(value, place, marker=beyond or marker, color=look["color"], markersize=size, linestyle="")
+    if row.calibration == "as printed" and row.share > 1:
+        said, at = f"× {row.share:.3g}".replace("inf", "∞"), np.fmax(exact, guarantee)
+        side: dict[str, Any] = {"xytext": (6, 0), "va": "center"}
+        if at > HIGH / 3:
+            side = {"xytext": (-4, 3), "ha": "right", "va": "bottom"}
+        axes.annotate(said, (at, place), textcoords="offset points", fontsize=8.5, **side)
 
 
 def _legend() -> list[Line2D]:

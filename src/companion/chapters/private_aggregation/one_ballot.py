@@ -46,8 +46,8 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
     counts = {method: int((rows["by"] > 0).sum()) for method, rows in frame.groupby("method")}
     sums = frame[frame["method"] == SCORES]["by"]
     message = (
-        f"One voter moves {counts[PAIRS]} counts of pairs by 1 each, or {counts[SCORES]} sums of places by "
-        f"{sums.min():g} to {sums.max():g} each, or only the {counts[ASKED]} pairs that are asked by 1 each"
+        f"A voter who turns a ballot round moves {counts[PAIRS]} counts of pairs by 1 each, or {counts[SCORES]} sums "
+        f"of places by {sums.min():g} to {sums.max():g} each, or only the {counts[ASKED]} pairs that are asked by 1 each"
     )
     figure, made = panels(3, message=message, height=2.4)
     n_items = int(frame["second"].max()) + 1
@@ -59,7 +59,11 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
         axes.invert_yaxis()
         axes.grid(visible=False)
         axes.tick_params(length=0)
-    note(figure, f"{names[0]} to {names[-1]}: the items. A square: the count of a pair; white: not asked.")
+    note(
+        figure,
+        f"One voter gives the order {names[-1]} to {names[0]} instead of {names[0]} to {names[-1]}. "
+        "A square: the count of a pair; empty: not asked.",
+    )
     return figure
 
 

@@ -223,9 +223,9 @@ _LOOK: dict[str, dict[str, Any]] = {
     "Laplace, Theorem 2.1": {"color": COLOURS[0], "linestyle": "--"},
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],
     "Laplace, our bound": CALIBRATION["corrected"],
-    "Laplace, true need at least": {"color": COLOURS[0], "linestyle": ":"},
+    "Laplace, true need at least": {"color": "0.35", "linestyle": ":"},
     "Gumbel, zCDP or pure": CALIBRATION["net wins"],
-    "Gumbel, true need at least": {"color": COLOURS[2], "linestyle": ":"},
+    "Gumbel, true need at least": {"color": "0.35", "linestyle": ":"},
     "exponential, pure": {"color": COLOURS[3], "marker": "^"},
     "Laplace, basic": {"color": COLOURS[0], "linestyle": "--"},
     "Laplace, advanced": {"color": COLOURS[0], "linestyle": "-."},
@@ -270,7 +270,10 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
 @styled
 def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
-    message = "Of Gumbel noise the proof asks little more than is needed; of Laplace noise more, once or in rounds"
+    message = (
+        "With noise drawn once, proofs ask for little more than is needed of Gumbel noise; of Laplace noise more, "
+        "except for a few items"
+    )
     figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
     for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):
         for mechanism, name in names.items():
@@ -278,12 +281,13 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
             axes.plot(rows.k, rows.sd, label=name, **_LOOK[mechanism])
         axes.set(title=title, xscale="log", yscale="log")
         axes.tick_params(labelbottom=True, labelleft=True)
-    label_outer(made, "", "deviation of the noise\n(one record's step: 1)")
+    label_outer(made, "", "standard deviation of noise")
     for axes in made:
         axes.set_xlabel("items selected")
         name_lines(axes, width=13)
     note(
         figure,
-        "Basic, advanced, zCDP, optimal: four rules that add up the losses of all rounds. Dotted: certainly needed",
+        "One person changes a count by 1. Dotted: less noise certainly breaks the promise. "
+        "Basic, advanced, zCDP, optimal: four rules that add up the losses of all rounds.",
     )
     return figure

@@ -220,11 +220,15 @@ def draw_privacy_curves(frame: pd.DataFrame) -> Figure:
         axes.plot(part.epsilon, part.delta, style, color=COLOURS[colour], label=label)
     axes.set(title=f"{frame.k.iloc[0]} items selected", yscale="log")
     axes.set(
-        xlabel="privacy loss allowed, ε", ylabel="exception needed, δ", xlim=(0, None), ylim=(frame.delta.min(), 1)
+        xlabel="privacy loss allowed, ε",
+        ylabel="δ: chance that the promise may fail",
+        xlim=(0, None),
+        ylim=(frame.delta.min(), 1),
     )
     key(figure, *axes.get_legend_handles_labels(), columns=3)
     note(
         figure,
-        "Found: lost by the worst data that were found; proved: by none more. All noises have the same variance.",
+        "Found: the worst data we found. Proved: no data lose more; exponential noise: at most the ε of its line. "
+        "All noises have the same variance.",
     )
     return figure

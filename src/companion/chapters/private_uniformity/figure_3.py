@@ -293,7 +293,7 @@ def draw_one_bit(frame: pd.DataFrame) -> Figure:
     """Local tests of one size and one epsilon."""
     return _power(
         frame,
-        "One well protected answer per voter sees agreement that all answers, weakly protected, miss",
-        ANSWER,
+        "One answer per voter, with all of ε, sees agreement that many answers, which share ε, miss",
+        f"{ANSWER} Dotted: allowed when all is chance.",
         one_axis=True,
     )

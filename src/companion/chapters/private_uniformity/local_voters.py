@@ -287,18 +287,21 @@ def group_choice(
 
 #: The tests in words, and what these mean.
 WORDS = {
-    "fixed pairing": "all answers, weakly protected, fixed",
-    "all bits": "all answers, weakly protected, random",
-    "one bit": "one answer, well protected",
+    "fixed pairing": "many answers share ε, fixed pairs",
+    "all bits": "many answers share ε, random pairs",
+    "one bit": "one answer has all of ε",
 }
-ANSWER = "An answer: which of two items is better. Which two are asked: drawn at random, or fixed, at its worst."
+ANSWER = (
+    "An answer: which item of a pair is better. Every test protects a voter by the same ε. Many: half as many as "
+    "items. Fixed pairs: neighbours in the common order, the worst case."
+)
 _LOOK = {"fixed pairing": (COLOURS[3], "v"), "all bits": (COLOURS[0], "o"), "one bit": (COLOURS[2], "D")}
 
 
 @styled
 def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     """Voters for power 0.8 against the number of items, one line a test, with intervals."""
-    message = "One well protected answer per voter needs far fewer voters than all answers, weakly protected"
+    message = "One answer per voter, with all of ε, needs far fewer voters than many answers that share ε"
     figure, (axes,) = panels(message=message, height=3.2)
     for test, (colour, marker) in _LOOK.items():
         part = frame[frame.test == test]

@@ -160,7 +160,10 @@ def draw_preferences(frame: pd.DataFrame) -> Figure:
     axes.tick_params(length=0, labelrotation=0)
     if on_phone():
         axes.tick_params("x", labelrotation=40)
-    note(figure, "Blue: most prefer the university of the row; red: most prefer that of the column")
+    note(
+        figure,
+        "Bluish, above 50: most prefer the university of the row; reddish, below 50: most prefer that of the column",
+    )
     return figure
 
 

@@ -124,7 +124,7 @@ def draw_advantage(frame: pd.DataFrame) -> Figure:
     """How much more the MLE misses than counts, as printed: a panel a kind of privacy, a field a setting."""
     groups = list(frame.groupby("unit", sort=False))
     message = (
-        "Under much noise counting finds more of the best (blue), under little the estimator (red): "
+        "Under much noise counting finds more of the best (+, bluish), under little the estimator (−, reddish): "
         "difference in percentage points"
     )
     figure, made = panels(len(groups), message=message, height=2.7)

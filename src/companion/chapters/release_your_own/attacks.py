@@ -180,16 +180,19 @@ def draw_averaged(frame: pd.DataFrame) -> Figure:
 def draw_labelled(frame: pd.DataFrame) -> Figure:
     """Share of right guesses about a rare item against epsilon, by where the labels come from."""
     message = (
-        "Labels taken from the data betray the only person who has one, far beyond the promise where ε is small; "
-        "declared labels do not"
+        "A list of items taken from the data betrays the only person who named one of them, far beyond the promise "
+        "where ε is small; a list declared beforehand does not"
     )
     figure, (axes,) = panels(message=message, height=3.1)
     bound = frame[["epsilon", "at most"]].drop_duplicates()
     axes.plot(bound.epsilon, 100 * bound["at most"], "--", color="0.4", lw=1.2, label="promised: no more")
-    looks = {"labels from the data": (COLOURS[1], "o-"), "labels declared": (COLOURS[0], "s-")}
+    looks = {
+        "labels from the data": (COLOURS[1], "o-", "list from the data"),
+        "labels declared": (COLOURS[0], "s-", "list declared"),
+    }
     for tool, part in frame.groupby("tool", sort=False):
-        colour, mark = looks[str(tool)]
-        look: dict[str, Any] = {"fmt": mark, "color": colour, "ms": 4, "label": str(tool)}
+        colour, mark, name = looks[str(tool)]
+        look: dict[str, Any] = {"fmt": mark, "color": colour, "ms": 4, "label": name}
         axes.errorbar(part.epsilon, 100 * part.guessed, 100 * BAR * part.se, **look)
     axes.set(xscale="log", ylim=(47, 101.5), xlabel="← more noise    ε of the release    less noise →")
     axes.set_ylabel("right guesses whether\nthe person is there, %")

@@ -207,31 +207,38 @@ def least_samples(items: int, theta: float, delta: float) -> float:
     return 0.5 + math.sqrt(0.25 + room)
 
 
+def _turn(laws: pd.DataFrame, bound: pd.DataFrame) -> int:
+    """From where on both the bound over every law and the nines that it needs only grow."""
+    size, gap = np.log(bound["items"]), np.log(bound.gap)
+    over = [gap - np.interp(size, np.log(it["items"]), np.log(it.gap)) for _, it in laws.groupby("epsilon")]
+    return int(max(bound["items"].loc[it.idxmin()] for it in (*over, bound.zeros)))
+
+
 @styled
 def draw_condition(frame: pd.DataFrame) -> Figure:
     """1 - phi_epsilon against m for several epsilon with Theorem 4's line; and the least epsilon that reaches it."""
+    laws, bound = frame.dropna(subset="epsilon"), frame[frame.epsilon.isna()]
     message = (
-        "Theorem 4 asks for an agreement that moves, as items are added, ever further above that of rankings "
-        "at any fixed distance from chance"
+        f"Beyond {_turn(laws, bound)} items, Theorem 4 asks for an agreement that moves ever further above that of "
+        "rankings at any fixed distance from chance"
     )
     figure, (first, second) = panels(2, message=message, height=3.2)
-    laws, bound = frame.dropna(subset="epsilon"), frame[frame.epsilon.isna()]
     as_printed = CALIBRATION["as printed"]["color"]
     for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):
         first.plot(part["items"], part.gap, marker="o", color=colour, label=f"distance {epsilon:g}")
     first.plot(bound["items"], bound.gap, color=as_printed, lw=2.2, label="Theorem 4")
     first.set(xscale="log", yscale="log", xlim=(laws["items"].min() / 1.3, None), ylabel=LEAN)
     second.plot(bound["items"], bound.zeros, color=as_printed, lw=2.2, label="exact")
-    second.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved: no fewer")
+    second.plot(bound["items"], bound.proved, color="black", lw=1, ls=":", label="proved lower bound")
     second.set(xscale="log", yscale="log", ylabel="number of nines (0.99 has 2)")
     second.yaxis.set_minor_formatter(NullFormatter())
     ticks = [t for t in (20, 100, 500, 2000, 10_000, 50_000) if t < bound.zeros.max()]
     second.set_yticks(ticks, [f"{t:,}" for t in ticks])
     for axes in (first, second):
         axes.set_xlabel("items")
-    first.set_title("what is asked, what distances mean")
-    second.set_title("least distance that has it: 0.99…9")
-    second.legend()
+    first.set_title("what Theorem 4 asks for,\nand what distances mean")
+    second.set_title("least distance that meets\nTheorem 4: 0.99…9")
+    second.legend(loc="upper left", fontsize=8.5, handlelength=1.2, borderaxespad=0)
     far = laws["epsilon"].max()
     note(
         figure,

@@ -286,7 +286,7 @@ def draw_map(frame: pd.DataFrame) -> Figure:
     if handles:
         key(figure, handles, [name + _PLAIN.get(name, "") for name in names], columns=3)
     alone = "framed: one alone is best; no frame: several are alike" if handles else "several methods are alike"
-    note(figure, f"Number: {_NUMBERS[question]}, of the best method (darker: more); {alone}")
+    note(figure, f"Number: {_NUMBERS[question]}, of the best method (more strongly shaded: more); {alone}")
     return figure
 
 
@@ -335,8 +335,8 @@ _MESSAGES = {
     "ranking": "What an order made of comparisons loses is a matter of people and ε; the method seldom matters",
     "strengths": "With 20 items or more, at least 400 people and ε of 2 or more, PerturbedMLE alone is best "
     "at strengths",
-    "consensus": "With few ballots or a small ε even the best method errs often; where one alone is best, it is mostly "
-    "PrivateBorda",
+    "consensus": "As a rule even the best method errs more, the fewer the ballots and the smaller ε; with somebody "
+    "trusted, where one alone is best, it is mostly PrivateBorda",
     "winner": "Somebody trusted, ten thousand people name the winner at any ε",
     "topk": "Somebody trusted, ten thousand people find the top k from ε = 0.2 on; nobody trusted, a million "
     "do only at large ε",

@@ -146,15 +146,24 @@ def draw_used(frame: pd.DataFrame) -> Figure:
         axes.hlines(rows.index, rows["least"], rows["most"], color=colour, lw=2, label=label)
         axes.plot(rows["median"], rows.index, "o", color=colour, ms=4, clip_on=False, zorder=3)
     axes.axvline(1.0, color="#666666", lw=1)
+    axes.axvline(1 - ALLOWED, color="#666666", lw=1, ls=":")
+    axes.annotate(f"{100 * (1 - ALLOWED):g}\N{NO-BREAK SPACE}%", (1 - ALLOWED, 1), (-2, 1), ha="right", va="bottom",
+                  xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=8.5)  # fmt: skip
     asked = less["question"].replace(_ASKED)
-    names = (asked + ": " + less["method"].replace(_SAID)).tolist()
+    said = asked + ": " + less["method"].replace(_SAID)
+    twins = said.duplicated(keep=False)
+    names = (said + spent.map({True: ", δ = 10⁻⁶", False: ", δ = 0"}).where(twins, "")).tolist()
     if on_phone():
         for place, name in enumerate(names):
-            axes.annotate(name, (0, place), (1, 7), textcoords="offset points", fontsize=8.5, bbox=_PAPER)
+            axes.annotate(name, (0, place), (4, 7), textcoords="offset points", fontsize=8.5, bbox=_PAPER)
     axes.set_yticks(less.index, [""] * len(less) if on_phone() else names, fontsize=8)
     axes.set(xlim=(0, 1.05), ylim=(-0.7, len(less) - 0.3), xlabel="share of ε that is known to be used")
     axes.tick_params(axis="y", length=0, pad=6)
     handles = [*axes.get_legend_handles_labels()[0], *_MARKS]
     key(figure, handles, [str(it.get_label()) for it in handles])
-    note(figure, "δ: a small chance that the promise may fail. At 0: no use is known.")
+    note(
+        figure,
+        "δ: a small chance that the promise may fail. At 0: no use is known. "
+        f"The other {len(frame) - len(less)} methods are not drawn.",
+    )
     return figure
