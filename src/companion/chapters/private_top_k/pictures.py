@@ -71,7 +71,7 @@ def draw_found(frame: pd.DataFrame) -> Figure:
     few, many = (epsilon_for(frame, name, share) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
     message = (
         f"{most} of the {PUBLISHED} commonest are found at ε = {few:.2f} with Gumbel noise, "
-        f"and only at ε = {many:.1f} with that of the paper's main theorem"
+        f"and only at ε = {many:.1f} with that of the paper's main theorem, 2.2"
     )
     figure, (axes,) = panels(message=message, height=3.2)
     for name, part in frame.groupby("mechanism", sort=False):

@@ -224,8 +224,8 @@ def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     key(figure, *axes.get_legend_handles_labels(), columns=2)
     note(
         figure,
-        f"Each person was asked {frame.answers.max()} pairs. Wrong: not as all answers would have it. The noise is that "
-        f"for ε = {frame.epsilon.iloc[0]:g}, however many answers count.",
+        f"Each person was asked {frame.answers.max()} pairs. Wrong: not as all answers would have it. The noise is "
+        f"that for ε = {frame.epsilon.iloc[0]:g}, however many answers count.",
     )
     return figure
 

@@ -231,7 +231,7 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
         label="promised at the threshold",
     )
     axes.set(yscale="log", ylim=(1e-6, 1.3), ylabel="chance that shuffled rankings pass")
-    axes.set_xlabel("threshold above the statistic's mean, in units of √items")
+    axes.set_xlabel("threshold above the statistic's mean,\nin units of √items")
     handles, labels = axes.get_legend_handles_labels()
     handles.append(Line2D([], [], color=_EXCEEDED, alpha=0.3, lw=7))
     key(figure, handles, [*labels, "more than promised"], columns=1 if on_phone() else 3)
