@@ -1,0 +1,6 @@
+"""What Cai, Chakraborty and Wang (2025) print of individual privacy and of their experiments: Sections 3 and 4, Appendix B."""
+
+from exact import Statements
+
+STATEMENTS = Statements()
+says = STATEMENTS.says
