@@ -7,7 +7,7 @@ says = STATEMENTS.says
 
 
 def words_map(x: list[int], t: int, by_formula: bool = False) -> list[int]:
-    """The order π^x: items j and j + d + t change places where x_j = 1 (by the words) or where x_j = −1 (the formula)."""
+    """π^x: items j and j + d + t change places where x_j = 1 (by the words) or x_j = −1 (by the formula)."""
     d = len(x)
     order = list(range(2 * d + t))
     for j, sign in enumerate(x):

@@ -1,4 +1,4 @@
-"""What Cai, Chakraborty and Wang (2025) print of individual privacy and of their experiments: Sections 3 and 4, Appendix B."""
+"""What Cai, Chakraborty and Wang (2025) print: Sections 3 and 4, Appendix B."""
 
 from exact import Statements
 
