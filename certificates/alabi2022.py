@@ -19,7 +19,7 @@ def pairs(m):
 
 
 def positive(value) -> fmpq:
-    need(type(value) in (int, fmpq) and value > 0, "a parameter must be a positive rational")
+    need(type(value) in (int, fmpq) and 0 < value <= 10**4, "a parameter must be a rational from 0 to 10,000, not 0")
     return fmpq(value)
 
 
@@ -125,38 +125,41 @@ def _(rankings, copies, q, epsilon, c) -> Sides:
     return never_too_many(rankings, 2 * c * q / (epsilon * sqrt(n * m)), 2 * c * m / (epsilon * sqrt(n)))
 
 
-def drawn(one, other, q, epsilon, answer, spare) -> Sides:
-    """Log-ratio of the densities, at two profiles, of q answers with Lap(q/(εn)) and all pairs with Lap(spare(m)/(εn)).
+def drawn(one, other, epsilon, answer, *parts) -> Sides:
+    """Log-ratio of the densities, at two profiles, of values in parts (k, b): the first k pairs with Lap(b/(εn)).
 
-    All values are the same, so that every pivot comes out at an end and all pairs are wanted.
+    All values are the same, so that in KwikSort every pivot comes out at an end and all pairs are wanted.
     """
     one, other, epsilon, answer = profile(one), profile(other), positive(epsilon), positive(answer)
     need(len(one) == len(other) and sum(a != b for a, b in zip(one, other, strict=True)) == 1, "no neighbours")
-    m, v, w = len(one[0]), shares(one), shares(other)
-    need(answer < 1 and whole(q, 0, 100, "q") < math.comb(m, 2), "answer or q")
-    far = [epsilon * len(one) * (abs(answer - w[j][i]) - abs(answer - v[j][i])) for i, j in pairs(m)]
-    return (sum(far[:q]) / q if q else 0) + sum(far) / spare(m), "<=", epsilon
+    need(answer < 1, "answers lie between 0 and 1")
+    v, w = shares(one), shares(other)
+    far = [epsilon * len(one) * (abs(answer - w[j][i]) - abs(answer - v[j][i])) for i, j in pairs(len(v))]
+    return sum(sum(far[:k]) / b for k, b in parts), "<=", epsilon
 
 
 @says(
     "alabi2022:cor-6:budget", "q answers with Lap(q/(εn)), then Corollary 3's matrix with ε/2: their privacy loss <= ε"
 )
 def _(one, other, q, epsilon, answer) -> Sides:
-    return drawn(one, other, whole(q, 1, 100, "q"), epsilon, answer, lambda m: 2 * m**2)
+    m, every = len(one[0]), math.comb(len(one[0]), 2)
+    return drawn(one, other, epsilon, answer, (whole(q, 1, every - 1, "q"), q), (every, 2 * m**2))
 
 
 @says(
     "alabi2022:cor-6:budget", "[corrected, attained] the loss == 3ε/2 with Lap(2 C(m, 2)/(εn)) on Corollary 3's matrix"
 )
 def _(one, other, q, epsilon, answer) -> Sides:
-    loss, _, epsilon = drawn(one, other, whole(q, 1, 100, "q"), epsilon, answer, lambda m: 2 * math.comb(m, 2))
-    return loss, "==", 3 * epsilon / 2
+    every = math.comb(len(one[0]), 2)
+    parts = (whole(q, 1, every - 1, "q"), q), (every, 2 * every)
+    return drawn(one, other, epsilon, answer, *parts)[0], "==", 3 * positive(epsilon) / 2
 
 
 @says("alabi2022:cor-3", "[corrected, attained] privacy loss of all pairs with Lap(m²/(εn)) == ε (m − 1)/(2m)")
 def _(one, other, epsilon, answer) -> Sides:
-    loss, _, epsilon = drawn(one, other, 0, epsilon, answer, lambda m: m**2)
-    return loss, "==", epsilon * fmpq(len(one[0]) - 1, 2 * len(one[0]))
+    m = len(one[0])
+    loss = drawn(one, other, epsilon, answer, (math.comb(m, 2), m**2))[0]
+    return loss, "==", positive(epsilon) * fmpq(m - 1, 2 * m)
 
 
 @says("alabi2022:alg-1", "[read as: c handed down, as in the code] queries answered in a run without fallback <= q")
@@ -189,10 +192,10 @@ def spent(deviation, epsilon) -> arb:
     return normal_cdf(near - far) - exp(epsilon) * normal_cdf(-near - far)
 
 
-def climbing(chain, least, most):
+def climbing(chain, largest, least, most):
     """Constants, each larger than the one before, with the size that each is refuted at."""
     need(isinstance(chain, list) and 3 <= len(chain) <= 9, "a chain has 3 to 9 steps")
-    steps = [(whole(c, 1, 10**60, "a constant"), whole(m, least, most, "a size")) for c, m in chain]
+    steps = [(whole(c, 1, largest, "a constant"), whole(m, least, most, "a size")) for c, m in chain]
     need(all(a < b and m < n for (a, m), (b, n) in itertools.pairwise(steps)), "constants and sizes must grow")
     return steps
 
@@ -201,7 +204,7 @@ def climbing(chain, least, most):
     "alabi2022:sec-results:second-reduction", "[read as: of the errors] I, Gaussian: >= m³ √(log(1/δ))/(εn) / log^k m"
 )
 def _(chain):
-    for k, m in climbing(chain, 10, 10**99):  # in units of √(log(1/δ))/(εn), of which the noise is 2m
+    for k, m in climbing(chain, 99, 10, 10**99):  # in units of √(log(1/δ))/(εn), of which the noise is 2m
         yield exact_order(m, 2 * m), ">=", m**3 / log(m) ** k
 
 
@@ -210,7 +213,7 @@ def _(chain, noise):
     noise = positive(noise)  # deviation of an answer of II: √q in units of which I has m, and q is m − 1 at least
     need(fmpq(1, 10) <= noise <= 10, "noise")
     wrong = normal_cdf(-1 / (2 * noise))  # all voters agree
-    for k, m in climbing(chain, 10, 10**99):
+    for k, m in climbing(chain, 99, 10, 10**99):
         # the first pivot's pairs, then pairs on one side of it of which one item is sent astray, then those across it;
         # less 1 for the fallback, which is rarer than m^-4
         once = (m - 1) * wrong + (m - 1) * (m - 2) * (wrong * (1 - wrong) / 3 + wrong**2 / 6) - 1
@@ -229,7 +232,7 @@ def _(m, epsilon, delta, deviation) -> Sides:
 
 @says("alabi2022:thm-14", "[read as: ε may depend on m] error, (1, o(1/n))-DP, n = o(√m/ε): > m²/c for some c")
 def _(chain):
-    for c, k in climbing(chain, 1, 9):  # ε = 10^(−8k), so that n is 10^(−k) √m/ε; δ = 1/n²
+    for c, k in climbing(chain, 10**60, 1, 9):  # ε = 10^(−8k), so that n is 10^(−k) √m/ε; δ = 1/n²
         m, n = 10 ** (20 * k), 10 ** (17 * k)
         deviation = 2 * sqrt(log(n))
         need(bool(spent(deviation, 1) <= fmpq(1, n**2)), "the noise is not private")
@@ -296,7 +299,7 @@ def _(one, other, q, epsilon) -> Sides:
 
 @says("alabi2022:sec-lower:local", "m log² m/ε² <= c (1/ε) (m/ε), some c, all m: Corollary 12's voters, Theorem 13's")
 def _(chain, epsilon):
-    for c, m in climbing(chain, 2, 10**99):
+    for c, m in climbing(chain, 10**60, 2, 10**99):
         yield m * log(m) ** 2 / positive(epsilon) ** 2, "<=", c * m / positive(epsilon) ** 2
 
 
@@ -305,7 +308,7 @@ def _(chain, epsilon):
     "[read as: the error at every larger n] ratio 3, n = m³/ε: >= m³/(εn) / log^k m",
 )
 def _(chain):
-    for k, m in climbing(chain, 3, 60):
+    for k, m in climbing(chain, 99, 3, 60):
         # the exponential mechanism: an order D from the optimum that costs over 3 OPT costs at least D/2 more than it,
         # so that its weight is exp(−εn D/(4 C(m, 2))) at most, and its excess D at most
         phi = fmpq(m**3, 4 * math.comb(m, 2))
