@@ -65,19 +65,12 @@ def _(rankings, order) -> Sides:
     return cost(order, shares(rankings)) + HALF * len(order), "==", mean_distance(order, rankings)
 
 
-@says("alabi2022:sec-notation:only-w", "TV(A(Π), A(Π′)) <= 0 if w^Π = w^Π′, A Pick-a-Perm and footrule aggregation")
-def _(one, other):
+@says("alabi2022:sec-notation:only-w", "TV(A(Π), A(Π′)) <= 0 if w^Π = w^Π′, A being Pick-a-Perm: a random vote")
+def _(one, other) -> Sides:
     one, other = profile(one), profile(other)
     need(shares(one) == shares(other), "the profiles must have the same w")
-    for a, b in (one, other), (footrule(one), footrule(other)):  # the answer is drawn from these, uniformly
-        yield sum(abs(fmpq(a.count(it), len(a)) - fmpq(b.count(it), len(b))) for it in {*a, *b}) / 2, "<=", 0
-
-
-def footrule(rankings):
-    """All orders with the least sum of distances between the places of the items."""
-    m = len(rankings[0])
-    total = {it: sum(abs(it.index(i) - r.index(i)) for r in rankings for i in range(m)) for it in orders(m)}
-    return [order for order, it in total.items() if it == min(total.values())]
+    chances = [(fmpq(one.count(it), len(one)), fmpq(other.count(it), len(other))) for it in {*one, *other}]
+    return sum(abs(p - q) for p, q in chances) / 2, "<=", 0
 
 
 @says("alabi2022:sec-central:kwiksort", "[corrected, attained] E K − 2 OPT >= (4 − 4/m − s) Σ abs(noise), s <= 1/1000")
@@ -114,10 +107,8 @@ def _(rankings, copies, q, epsilon) -> Sides:
     return never_too_many(rankings, 2 * q / (epsilon * n), 2 * m**2 / (epsilon * n))
 
 
-@says(
-    "alabi2022:thm-11:proof", "E K(σ, w̃) <= P(⊥) E[K(σ_A, w̃) | ⊥] + P(not ⊥) E K(σ*, w̃), c the O() of Lemma 10, Cor. 9"
-)
-def _(rankings, copies, q, epsilon, c) -> Sides:
+@says("alabi2022:thm-11:proof", "E K(σ, w̃) <= P(⊥) E[K(σ_A, w̃) | ⊥] + P(not ⊥) E K(σ*, w̃)")
+def _(rankings, copies, q, epsilon, c) -> Sides:  # c is the constant of Lemma 10 and of Corollary 9
     rankings, epsilon, c = profile(rankings), positive(epsilon), whole(c, 1, 10**6, "c")
     m, n = len(rankings[0]), whole(copies, 1, 10**60, "copies") * len(rankings)
     need(n % m == 0 and bool(10 * m * log(m) < whole(q, 1, 10**6, "q")), "n or q")
@@ -139,16 +130,14 @@ def drawn(one, other, epsilon, answer, *parts) -> Sides:
 
 
 @says(
-    "alabi2022:cor-6:budget", "q answers with Lap(q/(εn)), then Corollary 3's matrix with ε/2: their privacy loss <= ε"
+    "alabi2022:cor-6:budget", "privacy loss of q answers with Lap(q/(εn)), then of Corollary 3's matrix with ε/2 <= ε"
 )
 def _(one, other, q, epsilon, answer) -> Sides:
     m, every = len(one[0]), math.comb(len(one[0]), 2)
     return drawn(one, other, epsilon, answer, (whole(q, 1, every - 1, "q"), q), (every, 2 * m**2))
 
 
-@says(
-    "alabi2022:cor-6:budget", "[corrected, attained] the loss == 3ε/2 with Lap(2 C(m, 2)/(εn)) on Corollary 3's matrix"
-)
+@says("alabi2022:cor-6:budget", "[corrected, attained] the loss, with Lap(2 C(m, 2)/(εn)) on the matrix == 3ε/2")
 def _(one, other, q, epsilon, answer) -> Sides:
     every = math.comb(len(one[0]), 2)
     parts = (whole(q, 1, every - 1, "q"), q), (every, 2 * every)
@@ -201,14 +190,18 @@ def climbing(chain, largest, least, most):
 
 
 @says(
-    "alabi2022:sec-results:second-reduction", "[read as: of the errors] I, Gaussian: >= m³ √(log(1/δ))/(εn) / log^k m"
+    "alabi2022:sec-results:second-reduction",
+    "[read as: of the errors] error of I (δ > 0) >= m³ √(log(1/δ))/(εn) / log^k m for some k and all m",
 )
 def _(chain):
     for k, m in climbing(chain, 99, 10, 10**99):  # in units of √(log(1/δ))/(εn), of which the noise is 2m
         yield exact_order(m, 2 * m), ">=", m**3 / log(m) ** k
 
 
-@says("alabi2022:sec-central:factor", "[read as: of the errors] Gaussian: error of I / error of II >= √m / log^k m")
+@says(
+    "alabi2022:sec-central:factor",
+    "[read as: of the errors] error of I / error of II (δ > 0) >= √m / log^k m for some k and all m",
+)
 def _(chain, noise):
     noise = positive(noise)  # deviation of an answer of II: √q in units of which I has m, and q is m − 1 at least
     need(fmpq(1, 10) <= noise <= 10, "noise")
@@ -221,7 +214,8 @@ def _(chain, noise):
 
 
 @says(
-    "alabi2022:sec-conclusions:either-or", "[read as: what the noise allows] I, ratio 1: > m^2.5 √(log m log(1/δ))/(εn)"
+    "alabi2022:sec-conclusions:either-or",
+    "[read as: what the noise allows] error of I at ratio 1 (δ > 0) > m^2.5 √(log m log(1/δ))/(εn), Corollary 7's",
 )
 def _(m, epsilon, delta, deviation) -> Sides:
     m, epsilon, delta, deviation = whole(m, 3, 10**9, "m"), positive(epsilon), positive(delta), positive(deviation)
@@ -230,7 +224,7 @@ def _(m, epsilon, delta, deviation) -> Sides:
     return exact_order(m, deviation * sqrt(math.comb(m, 2))), ">", right
 
 
-@says("alabi2022:thm-14", "[read as: ε may depend on m] error, (1, o(1/n))-DP, n = o(√m/ε): > m²/c for some c")
+@says("alabi2022:thm-14", "[read as: ε may depend on m] (1, o(1/n))-DP, n = o(√m/ε): error > m²/c, some c, all m")
 def _(chain):
     for c, k in climbing(chain, 10**60, 1, 9):  # ε = 10^(−8k), so that n is 10^(−k) √m/ε; δ = 1/n²
         m, n = 10 ** (20 * k), 10 ** (17 * k)
@@ -305,7 +299,7 @@ def _(chain, epsilon):
 
 @says(
     "alabi2022:sec-results:lower-match",
-    "[read as: the error at every larger n] ratio 3, n = m³/ε: >= m³/(εn) / log^k m",
+    "[read as: the additive error at every larger n] at ratio 3, n = m³/ε >= m³/(εn) / log^k m for some k and all m",
 )
 def _(chain):
     for k, m in climbing(chain, 99, 3, 60):
