@@ -129,9 +129,7 @@ def drawn(one, other, epsilon, answer, *parts) -> Sides:
     return sum(sum(far[:k]) / b for k, b in parts), "<=", epsilon
 
 
-@says(
-    "alabi2022:cor-6:budget", "privacy loss of q answers with Lap(q/(εn)), then of Corollary 3's matrix with ε/2 <= ε"
-)
+@says("alabi2022:cor-6:budget", "privacy loss of q answers with Lap(q/(εn)), and of Corollary 3's matrix with ε/2 <= ε")
 def _(one, other, q, epsilon, answer) -> Sides:
     m, every = len(one[0]), math.comb(len(one[0]), 2)
     return drawn(one, other, epsilon, answer, (whole(q, 1, every - 1, "q"), q), (every, 2 * m**2))
@@ -320,6 +318,11 @@ def embedded(x, t, sign=1) -> list[int]:
     return order
 
 
+def cube(vectors, t, sign=1) -> list[list[int]]:
+    need(isinstance(vectors, list) and 0 < len(vectors) <= 30, "vectors must be a list of at most 30")
+    return [embedded(x, t, sign) for x in vectors]
+
+
 def inverse(order, d) -> list[int]:
     """ρ(π): −1 where item j stands before item j + d + t."""
     return [-1 if order.index(j) < order.index(j + len(order) - d) else 1 for j in range(d)]
@@ -327,7 +330,6 @@ def inverse(order, d) -> list[int]:
 
 def half_gap(x, vectors) -> fmpq:
     """d/2 − ⟨x, x̄⟩/2"""
-    need(isinstance(vectors, list) and 0 < len(vectors) <= 30, "vectors must be a list")
     return (len(x) - fmpq(sum(a * b for it in vectors for a, b in zip(x, it, strict=True)), len(vectors))) / 2
 
 
@@ -343,14 +345,14 @@ def _(x, t) -> Sides:
 
 @says("alabi2022:obs-15", "K(σ, {π^x}) >= t (d/2 − ⟨ρ(σ), x̄⟩/2), π^x by the formula")
 def _(order, vectors, t) -> Sides:
-    rankings = [embedded(x, t, -1) for x in vectors]
+    rankings = cube(vectors, t, -1)
     order = is_order(order, len(rankings[0]))
     return mean_distance(order, rankings), ">=", t * half_gap(inverse(order, len(vectors[0])), vectors)
 
 
 @says("alabi2022:obs-15", "[corrected, attained] K(σ, {π^x}) == (t + 1) (d − ⟨ρ(σ), x̄⟩)/2 > 0, π^x by the words")
 def _(order, vectors, t) -> Sides:
-    rankings = [embedded(x, t) for x in vectors]
+    rankings = cube(vectors, t)
     order = is_order(order, len(rankings[0]))
     need(half_gap(inverse(order, len(vectors[0])), vectors) > 0, "no sign is wrong")
     return mean_distance(order, rankings), "==", (t + 1) * half_gap(inverse(order, len(vectors[0])), vectors)
@@ -358,11 +360,11 @@ def _(order, vectors, t) -> Sides:
 
 @says("alabi2022:obs-16", "K(π^y, {π^x}) <= t (d/2 − ⟨y, x̄⟩/2) + 2d²")
 def _(y, vectors, t) -> Sides:
-    found = mean_distance(embedded(y, t), [embedded(x, t) for x in vectors])
+    found = mean_distance(embedded(y, t), cube(vectors, t))
     return found, "<=", t * half_gap(y, vectors) + 2 * len(y) ** 2
 
 
 @says("alabi2022:obs-16", "[corrected, attained] K(π^y, {π^x}) == t (d − ⟨y, x̄⟩) + d²")
 def _(y, vectors, t) -> Sides:
-    found = mean_distance(embedded(y, t), [embedded(x, t) for x in vectors])
+    found = mean_distance(embedded(y, t), cube(vectors, t))
     return found, "==", 2 * t * half_gap(y, vectors) + len(y) ** 2

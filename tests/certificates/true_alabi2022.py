@@ -6,7 +6,19 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from alabi2022 import cost, drawn, embedded, half_gap, inverse, mean_distance, positive, profile, shares, sorted_cost
+from alabi2022 import (
+    cost,
+    cube,
+    drawn,
+    embedded,
+    half_gap,
+    inverse,
+    mean_distance,
+    positive,
+    profile,
+    shares,
+    sorted_cost,
+)
 from exact import Sides, Statements, exp, is_order, kendall, log, loss, need, orders, rational, whole
 from flint import fmpq
 
@@ -257,14 +269,14 @@ def _(random):
 # ---------------------------------------------------------------- lower bounds
 
 
-def cube(random: Random, order: bool) -> dict[str, Any]:
+def corners(random: Random, order: bool) -> dict[str, Any]:
     d, t = random.randint(1, 5), random.randint(0, 8)
     one = [random.choice([-1, 1]) for _ in range(d)]
     vectors = [random.choice([one, [-it for it in one], [random.choice([-1, 1]) for _ in range(d)]]) for _ in range(3)]
     if not order:
         return {"y": one, "vectors": vectors[: random.randint(1, 3)], "t": t}
     near = embedded(one, max(t, 1))
-    for _ in range(random.randint(0, 3)):  # a few exchanges of neighbours from a ranking of the cube
+    for _ in range(random.randint(0, 3)):  # a few exchanges of neighbours from such a ranking
         k = random.randrange(len(near) - 1)
         near[k], near[k + 1] = near[k + 1], near[k]
     return {"order": random.choice([near, some_order(random, 2 * d + t)]), "vectors": vectors, "t": t}
@@ -282,14 +294,14 @@ SAID = "alabi2022:obs-15", "[corrected] K(σ, {π^x}) >= (t + 1) (d − ⟨ρ(σ
 
 @says(*SAID)
 def _(order, vectors, t) -> Sides:
-    rankings = [embedded(x, t) for x in vectors]
+    rankings = cube(vectors, t)
     order = is_order(order, len(rankings[0]))
     return mean_distance(order, rankings), ">=", (t + 1) * half_gap(inverse(order, len(vectors[0])), vectors)
 
 
 @attempt(*SAID)
 def _(random):
-    return wrong_way_round(random) if random.random() < 0.3 else cube(random, order=True)
+    return wrong_way_round(random) if random.random() < 0.3 else corners(random, order=True)
 
 
 SAID = "alabi2022:obs-15", "[corrected, sharper] K(σ, {π^x}) >= (t + (d + 1)/2) (d − ⟨ρ(σ), x̄⟩)/2, π^x by the words"
@@ -297,14 +309,14 @@ SAID = "alabi2022:obs-15", "[corrected, sharper] K(σ, {π^x}) >= (t + (d + 1)/2
 
 @says(*SAID)
 def _(order, vectors, t) -> Sides:
-    rankings, d = [embedded(x, t) for x in vectors], len(vectors[0])
+    rankings, d = cube(vectors, t), len(vectors[0])
     order = is_order(order, 2 * d + t)
     return mean_distance(order, rankings), ">=", (t + fmpq(d + 1, 2)) * half_gap(inverse(order, d), vectors)
 
 
 @attempt(*SAID)
 def _(random):
-    return wrong_way_round(random) if random.random() < 0.3 else cube(random, order=True)
+    return wrong_way_round(random) if random.random() < 0.3 else corners(random, order=True)
 
 
 SAID = "alabi2022:obs-16", "[corrected] K(π^y, {π^x}) <= t (d − ⟨y, x̄⟩) + d²"
@@ -312,10 +324,10 @@ SAID = "alabi2022:obs-16", "[corrected] K(π^y, {π^x}) <= t (d − ⟨y, x̄⟩
 
 @says(*SAID)
 def _(y, vectors, t) -> Sides:
-    found = mean_distance(embedded(y, t), [embedded(x, t) for x in vectors])
+    found = mean_distance(embedded(y, t), cube(vectors, t))
     return found, "<=", 2 * t * half_gap(y, vectors) + len(y) ** 2
 
 
 @attempt(*SAID)
 def _(random):
-    return cube(random, order=False)
+    return corners(random, order=False)
