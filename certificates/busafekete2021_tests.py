@@ -35,7 +35,8 @@ def rankings(m, phi) -> dict[tuple[int, ...], fmpq]:
 def distances(m, phi) -> list[fmpq]:
     """How likely a Mallows ranking is to be 0, 1, … away from its centre; φ = 1: a uniform one."""
     weights = [n * phi**d for d, n in enumerate(mahonian(m))]
-    return [weight / sum(weights) for weight in weights]
+    total = sum(weights)
+    return [weight / total for weight in weights]
 
 
 def variation(p, q) -> fmpq:
@@ -87,7 +88,7 @@ def _(sizes):
 
 @says("busafekete2021:alg-2:k", "(k − 1) m₁² >= (12 m ln(2/δ) + 10 √(m ln(2/δ)) |m₁|)/μ², m₁ = 0, for a number k")
 def _(m, phi, log_2_over_delta):
-    need(rational(log_2_over_delta, "log_2_over_delta") >= 1, "delta must be below 1")
+    need(rational(log_2_over_delta, "log_2_over_delta") >= 1, "δ must be below 1")
     need(whole(m, 2, 10**6, "m") == 4 * log_2_over_delta, "m₁ = m/8 − √(m ln(2/δ)/16) must be 0")
     return 0, ">=", 12 * m * log_2_over_delta / mu(m, inside(phi, "phi")) ** 2
 
@@ -119,9 +120,7 @@ def _(m, phi, a, b):
     return sum(p**2 for p in joint.values()), "==", alike[0] * alike[1]
 
 
-@says(
-    "busafekete2021:sec-4.2:moments", "V[Y] = O(kμ²): V[Y]/(kμ²) at most doubles at a step, k of line 5, i, j m/8 apart"
-)
+@says("busafekete2021:sec-4.2:moments", "O(kμ²): V[Y]/(kμ²) at most doubles at a step, k of line 5, i, j m/8 apart")
 def _(delta, sizes, spreads):
     ratios, room = [], log(2 / inside(delta, "delta"))
     for m, phi in zip(rising(sizes, 8, 10**30), spreads, strict=True):
@@ -173,9 +172,7 @@ def _(m, delta):
     yield delta + sqrt(1 - affinity(m, 1 - fmpq(1, 10**5)) ** 2), ">=", fmpq(99, 100)
 
 
-@says(
-    "busafekete2021:sec-7.2:normal", "no guarantee: Berry and Esseen's >= 1; a symmetric law is near: 1/2 − Φ(−1) <= it"
-)
+@says("busafekete2021:sec-7.2:normal", "no guarantee: Berry-Esseen's >= 1; a symmetric law is near: 1/2 − Φ(−1) <= it")
 def _(m):
     third = sum(fmpq(abs(2 * v - i) ** 3, 8 * (i + 1)) for i in range(whole(m, 2, 300, "m")) for v in range(i + 1))
     guarantee = fmpq(56, 100) * third / sqrt(fmpq(m * (m - 1) * (2 * m + 5), 72)) ** 3
@@ -204,9 +201,7 @@ def _(m, radius, epsilon, delta, phi):
     return sum(law[near]), "<", 1 - delta
 
 
-@says(
-    "busafekete2021:thm-4:epsilon", "[says something: holds at fixed ε, m large] 1 − φ_ε >= 8/(m + 7 − √(12 ln(2/δ) m))"
-)
+@says("busafekete2021:thm-4:epsilon", "[says something: ε fixed, m large] 1 − φ_ε >= 8/(m + 7 − √(12 ln(2/δ) m))")
 def _(epsilon, delta, sizes, spreads):
     for m, phi in zip(rising(sizes, 2, 10**5), spreads, strict=True):
         need(bool(1 - sqrt(affinity(m, inside(phi, "phi"))) > inside(epsilon, "epsilon")), "φ must be below φ_ε")
@@ -228,10 +223,7 @@ def _(m):
     return whole(m, 2, 10**9, "m") // 2, ">=", m
 
 
-@says(
-    "busafekete2021:sec-7.2:ma",
-    "[read as: estimated centre] P(Φ(√n (D − E D)/σ) <= δ/2) <= δ, D the least mean distance",
-)
+@says("busafekete2021:sec-7.2:ma", "[read as: estimated centre] P(Φ(√n (D − E D)/σ) <= δ/2) <= δ, D to the nearest")
 def _(m, n, delta):
     samples = product(orders(whole(m, 2, 3, "m")), repeat=whole(n, 2, 4, "n"))
     totals = Counter(min(sum(kendall(it, c) for it in sample) for c in orders(m)) for sample in samples)
