@@ -13,7 +13,7 @@ says = STATEMENTS.says
 
 def inside(value, name) -> fmpq:
     value = rational(value, name)
-    need(0 < value < 1, f"{name} must lie between 0 and 1")
+    need(0 < value < 1 and value.q <= 10**30, f"{name} must lie between 0 and 1, with at most 30 digits")
     return value
 
 
@@ -112,8 +112,8 @@ def _(sizes):
 
 @says("busafekete2021:sec-4.2:independence", "P(Y_a = Y_b = 2) == P(Y_a = 2) P(Y_b = 2), k = 2, a and b disjoint pairs")
 def _(m, phi, a, b):
-    need(len(a) == len(b) == 2 and len({*a, *b}) == 4 and {*a, *b} <= {*range(m)}, "a and b must be disjoint pairs")
     law, joint = rankings(whole(m, 4, 6, "m"), inside(phi, "phi")), Counter()
+    need(len(a) == len(b) == 2 and len({*a, *b}) == 4 and {*a, *b} <= {*range(m)}, "a and b must be disjoint pairs")
     for it, p in law.items():
         joint[it.index(a[0]) < it.index(a[1]), it.index(b[0]) < it.index(b[1])] += p
     alike = [sum(sum(p for signs, p in joint.items() if signs[i] == it) ** 2 for it in (True, False)) for i in (0, 1)]

@@ -230,9 +230,9 @@ def _(m, phi, i, j):
     b=pair,
 )
 def _(m, phi, a, b):
+    law = rankings(whole(m, 4, 6, "m"), inside(phi, "phi"))
     need(len(a) == len(b) == 2 and len({*a, *b}) == 4 and {*a, *b} <= {*range(m)}, "a and b must be disjoint pairs")
     need(not crossing(a, b), "the pairs must not cross")
-    law = rankings(whole(m, 4, 6, "m"), inside(phi, "phi"))
     both = sum(p for it, p in law.items() if it.index(a[0]) < it.index(a[1]) and it.index(b[0]) < it.index(b[1]))
     return both, "==", (1 + bias(law, *a)) * (1 + bias(law, *b)) / 4
 
