@@ -138,15 +138,12 @@ def _(m, k) -> Sides:
     return fmpq(1, 40) + fmpq(19, 20) * below, "<=", fmpq(1, 20)
 
 
-@says(
-    "busafekete2021:thm-6:free",
-    "[says something: at little cost] first term of Theorem 6, the largest, <= 10 √(ln(1/δ)/m)/μ²",
-)
+@says("busafekete2021:thm-6:free", "[says something: at little cost] first term of k, the largest, / UNIF's k <= 10")
 def _(m, mu, epsilon, delta) -> Sides:
     theorem = whole(m, 2, 10**6, "m"), between(mu, 0, 1, "mu"), between(epsilon, 0, 100, "epsilon")
     first, *others = terms(*theorem, between(delta, 0, 1, "delta"))
     need(all(bool(first >= it) for it in others), "the first term must be the largest")
-    return first, "<=", 10 * sqrt(log(1 / delta) / m) / mu**2
+    return first / (sqrt(log(1 / delta) / m) / mu**2), "<=", 10
 
 
 def rejected(epsilon, delta, data, other) -> list[fmpq]:
@@ -161,10 +158,7 @@ def rejected(epsilon, delta, data, other) -> list[fmpq]:
     return [fmpq(sum(bool(it >= limit) for it in row), len(row)) for row in y]
 
 
-@says(
-    "busafekete2021:sec-8:cdp-optimal",
-    "[read as: bucketing] P(reject D′) <= e^ε₀ P(reject D), one of ⌈1/ε₀⌉ batches, m = 2",
-)
+@says("busafekete2021:sec-8:cdp-optimal", "[read as: bucketing] P(reject D′) <= e^ε₀ P(reject D), ⌈1/ε₀⌉ batches")
 @says("busafekete2021:sec-5:bucketing", "P(reject D′) <= e^ε₀ P(reject D), one of ⌈1/ε₀⌉ batches by UNIF, m = 2")
 def _(epsilon, delta, data, other) -> Sides:
     before, after = rejected(epsilon, delta, data, other)
