@@ -238,10 +238,20 @@ def _(m, phis) -> list[Sides]:
     return [((1 - x) / (1 + x), ">=", fmpq(1, 2)) for x in (arb(phi) ** fmpq(m, 8) for phi in phis)]
 
 
+def guessed(m: int, odds: Number) -> Number:
+    """P(right guess) at a uniform ranking from its signs, each kept with these odds: the best guess agrees most."""
+    rows, right = [signs(list(order), m) for order in exact.orders(m)], 0
+    for report in product((-1, 1), repeat=m // 2):
+        right += odds ** max(sum(a == b for a, b in zip(row, report, strict=True)) for row in rows)
+    return right / (1 + odds) ** (m // 2) / len(rows)
+
+
 @says("busafekete2021:sec-7.3:adversary", "[read as: know = be right 19 times in 20] P(right guess) <= 19/20")
 def _(m, epsilon) -> Sides:
-    odds = exp(2 * between(epsilon, 0, 100, "epsilon") / whole(m, 2, 5, "m"))  # that a sign is kept
-    rows, right = [signs(list(order), m) for order in exact.orders(m)], arb(0)
-    for report in product((-1, 1), repeat=m // 2):  # the best guess is a ranking that agrees most
-        right += odds ** max(sum(a == b for a, b in zip(row, report, strict=True)) for row in rows)
-    return right / (1 + odds) ** (m // 2) / len(rows), "<=", fmpq(19, 20)
+    return guessed(m, exp(2 * between(epsilon, 0, 100, "epsilon") / whole(m, 2, 5, "m"))), "<=", fmpq(19, 20)
+
+
+@says("busafekete2021:sec-7.3:adversary", "[corrected, attained] P(right guess) == e^ε₀/(e^ε₀ + m! − 1) at m = 2")
+def _(odds) -> Sides:
+    odds = between(odds, 1, 10**6, "e^ε₀")
+    return guessed(2, odds), "==", odds / (odds + 1)

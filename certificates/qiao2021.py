@@ -75,6 +75,12 @@ def _(epsilon, x, other, chosen) -> Sides:
     return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
 
 
+@says("qiao2021:sec-1:pure-k", "[corrected, attained] ln of that ratio >= (1 − 1/1000) 2 min(k, m − k)/λ")
+def _(epsilon, x, other, chosen) -> Sides:
+    most = fmpq(999, 1000) * 2 * min(len(chosen), len(x) - len(chosen)) / len(chosen) * epsilon
+    return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), ">=", most
+
+
 @says("qiao2021:thm-2.3:example", "1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ, m <= 8·10⁶")
 def _(m, gap) -> Sides:
     need(rational(gap, "gap") >= 20, "Δ/λ must be 20 or more")
