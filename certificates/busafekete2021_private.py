@@ -184,7 +184,7 @@ def _(constant, m, mu, epsilon, log_inverse_delta) -> Sides:
 
 @says("busafekete2021:sec-6:tanh", "(e^γ − 1)/(e^γ + 1) == 2ε₀/m to one part in a thousand, γ = 2ε₀/m")
 def _(m, epsilon) -> Sides:
-    g = 2 * between(epsilon, 0, 100, "epsilon") / whole(m, 2, 10**6, "m")
+    g = 2 * between(epsilon, 0, fmpq(m, 200), "epsilon") / whole(m, 2, 10**6, "m")  # small, where ≈ is meant
     return abs((exp(g) - 1) / (exp(g) + 1) / g - 1), "<=", fmpq(1, 1000)
 
 
@@ -196,18 +196,16 @@ def distance(m: int, phi: fmpq) -> arb:
 
 
 @says("busafekete2021:thm-7", "k(2m) <= (3/2) 2^(3/2) k(m), k = √(ln(1/δ)/m)/μ₀² at distance 1/2, as Θ(m^(3/2)) says")
-def _(epsilon, sizes, low, high) -> list[Sides]:
-    """φ_ε lies between `low` and `high`; tanh(ε₀/m) = (e^γ − 1)/(e^γ + 1); ln(1/δ) cancels."""
-    need(4 <= len(sizes) == len(low) == len(high), "a chain has 4 steps")
-    need(all(whole(n, 4, 64, "m") == 2 * whole(m, 4, 64, "m") for m, n in pairwise(sizes)), "m must double")
-    least, most = [], []
-    for m, *phis in zip(sizes, low, high, strict=True):
-        near, far = (distance(m, between(phi, 0, 1, "phi")) for phi in phis)
-        need(bool(far < fmpq(1, 2)) and bool(near > fmpq(1, 2)), "the distances must lie on both sides of 1/2")
-        for phi, k in zip(phis, (least, most), strict=True):
-            mu = (1 - arb(phi) ** fmpq(m, 8)) / (1 + arb(phi) ** fmpq(m, 8))
-            k.append(1 / sqrt(m) / (mu * (arb(between(epsilon, 0, 100, "epsilon")) / m).tanh()) ** 2)
-    return [(after / before, "<=", 3 * sqrt(2)) for before, after in zip(most, least[1:], strict=False)]
+def _(epsilon, steps) -> list[Sides]:
+    """At every [m, low, high] φ_ε lies between `low` and `high`, and k between two bounds; ln(1/δ) cancels."""
+    need(len(steps) >= 4 and all(2 * a[0] == b[0] for a, b in pairwise(steps)), "m must double three times or more")
+    factors, k = [(arb(between(epsilon, 0, 100, "epsilon")) / whole(it[0], 4, 64, "m")).tanh() for it in steps], []
+    for (m, *phis), factor in zip(steps, factors, strict=True):
+        far, near = (distance(m, between(phi, 0, 1, "phi")) for phi in phis)
+        need(bool(near < fmpq(1, 2) < far), "the distances must lie on both sides of 1/2")
+        powers = [arb(phi) ** fmpq(m, 8) for phi in phis]
+        k.append([1 / (((1 - x) / (1 + x) * factor) ** 2 * sqrt(m)) for x in powers])
+    return [(after[0] / before[1], "<=", 3 * sqrt(2)) for before, after in pairwise(k)]
 
 
 @says("busafekete2021:thm-7:randomness", "m! <= 2^m, as m public bits are to give a random ranking")
