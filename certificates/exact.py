@@ -53,6 +53,12 @@ def rational(value: Any, name: str) -> fmpq:
     return fmpq(value)
 
 
+def between(value: Any, low: Number, high: Number, name: str) -> fmpq:
+    x = rational(value, name)
+    need(low < x < high, f"{name} must lie between {low} and {high}")
+    return x
+
+
 def exp(x: Number) -> arb:
     return arb(x).exp()
 
