@@ -1,6 +1,7 @@
 """What Cai, Chakraborty and Wang (2025) print of edge privacy: Section 2, Appendix A and Section 4.1.
 
 Where nothing else is said the link F is logistic: F'/(F(1 − F)) = 1 and (−log F)'' = F(1 − F), at most 1/4.
+Where a side is a bound and not the quantity itself, it errs on the paper's side.
 """
 
 import itertools
@@ -79,9 +80,9 @@ def _(n: int, p: Number, epsilon: Number, c: list, gap: Number) -> Sides:
 @says("cai2025:sec-2.2:rank-all", "P(first two wrongly ranked) <= C n^(−5), gaps c(√(log n/(np)) + log n/(npε)), p = 1")
 def _(sizes: list, c: Number, constant: Number, kappa_1: Number, epsilon: Number) -> Iterator[Sides]:
     # at p = 1, θ̃ ranks by N − w: Σ_j F(θ̃_i − θ̃_j) + γθ̃_i, which rises in θ̃_i, is N_i − w_i + 1/2
-    need(rational(kappa_1, "kappa_1") > 1 <= constant and positive(epsilon) < 1, "κ₁, C or ε")
+    need(rational(kappa_1, "κ₁") > 1 and positive(epsilon) < 1 and rational(constant, "C") >= 1, "κ₁, ε or C")
     for n in chain(sizes, 500):
-        wins = [win(j * positive(c) * sum(rates(n, 1, epsilon))) for j in range(1, n)]
+        wins = [win(j * between(1, c, 10**9) * sum(rates(n, 1, epsilon))) for j in range(1, n)]
         favourites = math.prod(wins) * math.prod(wins[:-1])  # the chance that they win all, so that N₁ − N₂ = 1
         yield favourites * overtaken(1, 8 * kappa_1 / epsilon), "<=", constant / fmpq(n) ** 5
 
@@ -161,12 +162,14 @@ def _(ridge: Number) -> Sides:
     return arb((ridge**2 + ridge / 2) ** -2).union(arb(ridge**-4)), "==", 1
 
 
-@says("cai2025:prop-2.1:proof", "[corrected, attained] det ∇²R(t; y)/det ∇²R(t; y′) >= (1 − η)(1 + 2κ₂/γ), κ₂ = 1/4")
-def _(ridge: Number, gap: Number, eta: Number) -> Sides:
-    # neighbours: y compares two items at gap 0, y′ two others at that gap
-    ridge, gap = positive(ridge), positive(gap)
-    loss = between(0, eta, fmpq(1, 10**6))
-    return (ridge + HALF) / (ridge + 2 * win(gap) * win(-gap)), ">=", (1 - loss) * (1 + HALF / ridge)
+@says("cai2025:prop-2.1:proof", "[corrected, attained] ratio of det ∇²R, change of ‖∇R‖₁ >= (1 − η) (1 + 2κ₂/γ, 4κ₁)")
+def _(ridge: Number, gap: Number, eta: Number) -> Iterator[Sides]:
+    # κ₁ = 1, κ₂ = 1/4; neighbours are comparisons of items 0, 1 or of items 2, 3. First: at t = 0, 0, and gap apart
+    ridge, part = positive(ridge), 1 - between(0, eta, fmpq(1, 10**6))
+    yield (ridge + HALF) / (ridge + 2 * win(gap) * win(-gap)), ">=", part * (1 + HALF / ridge)
+    # then: at t = −gap/2, gap/2, and the worse won; 2 has lost to two items gap below it, and 3 beaten two gap above
+    pull, upset = ridge * positive(gap) / 2, win(gap)
+    yield abs(2 * (pull + upset) + 2 * abs(2 * upset - pull) - 2 * pull - 2 * abs(upset - pull)), ">=", 4 * part
 
 
 @says("cai2025:prop-2.2:distance", "γ‖θ* − θ̃‖₂² <= R̃(θ̃) − R̃(θ*) − ∇R̃(θ*)·(θ* − θ̃), 2 items compared once")
@@ -208,6 +211,7 @@ def _(t: Number, scale: Number) -> Sides:
 def _(sizes: list, constants: list, p: Number, epsilon: Number) -> Iterator[Sides]:
     # a beats all, the others tie, so that τ_a − τ_b = 1/2
     p = positive(p, 1)
+    need(p.q <= 100, "p must be short")
     for n, c in zip(chain(sizes, 3000), constants, strict=True):
         need(positive(c) * sum(rates(n, p, positive(epsilon))) <= HALF, "the gap is too small for C")
         a, b = p, p / 2  # the chances that each meets and beats a third
@@ -277,6 +281,7 @@ def _(n: int, weak: list, delta: Number, epsilons: list) -> Iterator[Sides]:
     k = (whole(n, 4, 1000, "n") + 2) // 4
     values = [between(fmpq(1, 5), it, fmpq(7, 10)) for it in weak]
     weights = [fmpq(1)] * k + [values[i % len(values)] for i in range(n - k)]
-    spread = sqrt(sum((it / sum(weights) - fmpq(1, n)) ** 2 for it in weights) / n)
+    total = sum(weights)
+    spread = sqrt(sum((it / total - fmpq(1, n)) ** 2 for it in weights) / n)
     for epsilon in epsilons:
         yield 16 * sqrt(k * log(n / positive(delta, fmpq(1, 20)))) / (n * positive(epsilon)), "<", spread
