@@ -139,9 +139,7 @@ def _(sizes: list, p: Number, constant: Number) -> Iterator[Sides]:
         yield n * between(1, constant, 10**9) * rates(n, positive(p, 1))[0], "<=", 1
 
 
-@says(
-    "cai2025:sec-2.3.2:inclusion", "{gap >= c(a + b)} lies in {gap >= c₁a} ∪ {gap >= c₂b}: sup P(err) >= min of theirs"
-)
+@says("cai2025:sec-2.3.2:inclusion", "{gap >= c(a + b)} in {gap >= c₁a} ∪ {gap >= c₂b}, so sup P(err) >= min of theirs")
 def _(c: Number, c_1: Number, c_2: Number, epsilon: Number) -> Sides:
     a, b = rates(2, 1, positive(epsilon))
     gaps = positive(c) * (a + b), positive(c_1) * a, positive(c_2) * b
@@ -223,10 +221,8 @@ def _(sizes: list, constants: list, p: Number, epsilon: Number) -> Iterator[Side
 @says("cai2025:thm-2.4:proof", "10εD − log(M − 1) > 0 for small c, εD = 16(1 + ν₂) m c log n, M = n^(0.9 ν₁ν₂m)")
 def _(n: int, k: int, m: int, nu_1: Number, nu_2: Number, constants: list) -> Iterator[Sides]:
     width = 2 * whole(m, 1, whole(n, 2, 10**30, "n"), "m") * (1 + positive(nu_2, 1))
-    need(
-        width <= min(whole(k, 1, n - 1, "k"), n - k) and log(width) <= (1 - positive(nu_1, 1)) * log(n),
-        "m is too large",
-    )
+    need(width <= min(whole(k, 1, n - 1, "k"), n - k), "m is too large")
+    need(log(width) <= (1 - positive(nu_1, 1)) * log(n), "m is too large")
     for c in constants:
         moved, laws = 8 * width * positive(c, 1) * log(n), exp(fmpq(9, 10) * nu_1 * nu_2 * m * log(n))
         yield 10 * moved - log(laws - 1), ">", 0
@@ -273,9 +269,7 @@ def _(n: int) -> Sides:
     return n // 4 - sum(i < n // 4 for i in range(1, n + 1)), "==", 0
 
 
-@says(
-    "cai2025:exp-4", "[says something: noise below the scores] 8s √(k log(n/δ))/ε < sd of the scores, s = 2/(n(1 − ρ))"
-)
+@says("cai2025:exp-4", "[says something: scores seen] noise 8s √(k log(n/δ))/ε < sd of the scores, s = 2/(n(1 − ρ))")
 def _(n: int, weak: list, delta: Number, epsilons: list) -> Iterator[Sides]:
     # scores of answers as expected are e^θ/Σ e^θ; ρ >= 0
     k = (whole(n, 4, 1000, "n") + 2) // 4
