@@ -181,7 +181,7 @@ def _(truth: Number, found: Number, ridge: Number) -> Sides:
 
 @says("cai2025:eq-a.7", "θ^(1),2 by (A.7), its gradient at θ^(1),0 == θ^(1),2 by (A.27), gradient at θ^(1),1; 2 items")
 def _(truth: Number, noise: Number, ridge: Number, kappa_2: Number, p: Number) -> Sides:
-    # along θ = (x, −x), with noise (v, −v); the copy expects the one answer that there is
+    # along θ = (x, −x), with noise (v, −v); the copy expects the one answer; both first steps are from θ^(1),0 = θ*
     x, p, ridge = between(-1, truth, 1), positive(p, 1), positive(ridge)
     eta = 1 / (ridge + 6 * p * between(57, kappa_2, 10**9))
     start = ridge * x + rational(noise, "noise")
