@@ -57,19 +57,20 @@ def _(voters, others, released, epsilon) -> Sides:
     return sum(apart) * between(epsilon, 0, 20, "ε") / (2 * answers), "==", rational(epsilon, "ε")
 
 
-def chain(sizes, times) -> list[int]:
-    """Rising sizes; what ≲ may hide is granted 100 or more. From here on F is logistic."""
-    need(3 <= len(sizes) <= 20 and whole(times, 100, 10**9, "C") > 0, "a chain has 3 to 20 sizes")
+def chain(sizes, times, epsilon) -> list[int]:
+    """Rising sizes; what ≲ may hide is granted 100 or more, and ε < 1. From here on F is logistic."""
+    need(3 <= len(sizes) <= 20 and 0 < rational(epsilon, "ε") < 1, "a chain has 3 to 20 sizes, and 0 < ε < 1")
     need(sorted({whole(it, 2, 10**60, "a size") for it in sizes}) == sizes, "sizes must rise")
+    whole(times, 100, 10**9, "C")
     return sizes
 
 
 @says("cai2025:thm-3.1", "P(‖θ̃ − θ*‖∞ <= C(√(n log n/m) + n log n/(mε))) >= 1 − C/n⁵, γ = 8Lκ2/ε, λ = 8Lκ1/ε, m = n⁶")
 def _(sizes, epsilon, times):
     """The mean of θ̃ is the noise's over −γ; the density of a sum of n Laplace(1) is at most that at 0."""
-    for n in chain(sizes, times):
+    for n in chain(sizes, times, epsilon):
         need(n <= 20_000, "n is too large")
-        sum_within = times * rate(n, n**6, between(epsilon, 0, 1, "ε")) * n * K2 / K1
+        sum_within = times * rate(n, n**6, epsilon) * n * K2 / K1
         yield 2 * sum_within * fmpq(binomial(2 * n - 2, n - 1), 2 ** (2 * n - 1)), ">=", 1 - fmpq(times, n**5)
 
 
@@ -78,16 +79,16 @@ def _(n, voters, epsilon, times):
     """θ̂: wins less losses of each pair + Laplace(2/ε) give a share; F⁻¹ of it, cut to ±2; mean over opponents."""
     pairs, slope = binomial(whole(n, 2, 1000, "n"), 2), 1 / (2 + exp(2) + exp(-2))
     mean_of_noise = fmpq(binomial(2 * n, n), 2 ** (2 * n - 1))  # E |W_1 + ... + W_n|/n for Laplace(1)
-    for m in chain(voters, times):
-        off = pairs / arb(2 * m) * (sqrt(m / arb(pairs)) + 2 / between(epsilon, 0, 1, "ε"))  # of a share, at most
+    for m in chain(voters, times, epsilon):
+        off = pairs / arb(2 * m) * (sqrt(m / arb(pairs)) + 2 / rational(epsilon, "ε"))  # of a share, at most
         yield K1 / K2 * mean_of_noise, "<=", times * (n - 1) * off / slope
 
 
 @says("cai2025:sec-b.2:induction", "‖θ^(1) − θ*‖₂ <= C(√(log n/S) + Lλ log n/(√n S)) (H1), γ = 100 √(S log n), L = 1")
 def _(sizes, degrees, epsilon, times):
     """θ* = 0. An entry of ∇L + w is beyond λ log 2 with chance 1/2: n/4 of them are, but with chance e^(−n/8)."""
-    scale = 8 * K1 / between(epsilon, 0, 1, "ε")
-    for n, mean in zip(chain(sizes, times), degrees, strict=True):
+    scale = 8 * K1 / epsilon
+    for n, mean in zip(chain(sizes, times, epsilon), degrees, strict=True):
         need(bool(120 * log(n) <= whole(mean, 1, 10**9, "S")) and n * mean % 2 == 0, "mL = nS/2 >= 60 n log n")
         step = 1 / (100 * sqrt(mean * log(n)) + 3 * K2 * mean)
         bound = times * (sqrt(log(n) / mean) + scale * log(n) / (sqrt(n) * mean))
@@ -159,22 +160,21 @@ def _(cases):
         yield fmpq(sum(fails), len(fails)), ">=", fmpq(1, 10)
 
 
-@says(
-    "cai2025:thm-3.4:u0", "P(S ≠ S_k) >= 1/10 if τ_(k) − τ_(k+1) < c(√(n log n/m) + n log n/(mε)), S constant, this ρ"
-)
+@says("cai2025:thm-3.4:u0", "P(S ≠ S_k) >= 1/10 if τ_(k) − τ_(k+1) < c(√(n log n/m) + n log n/(mε)), S constant")
 def _(rho, guess, m, epsilon, c) -> Sides:
     n, k, tau = preferences(rho), len(set(guess)), [sum(row) / len(row) for row in rho]
-    order, wide = (
-        sorted(range(n), key=lambda i: -tau[i]),
-        rate(n, whole(m, 1, 10**30, "m"), between(epsilon, 0, 20, "ε")),
-    )
+    order = sorted(range(n), key=lambda i: -tau[i])
+    wide = rate(n, whole(m, 1, 10**30, "m"), between(epsilon, 0, 20, "ε"))
     need(0 < k < n and set(guess) <= set(order) and bool(wide < 1), "0 < k < n, a rate below 1")
     gap = tau[order[k - 1]] - tau[order[k]]
     need(gap > 0 and bool(gap < between(c, 0, 1, "c") * wide), "a unique top set by less than c times the rate")
     return int(set(guess) != set(order[:k])), ">=", fmpq(1, 10)
 
 
-@says("cai2025:lem-b.2:proof", "log P(|g| > t) <= log 2 − t²/(2κ1²S), every t > 0, θ* = 0, mL >= 60 n log n draws")
+@says(
+    "cai2025:lem-b.2:proof",
+    "log P(|g| > t) <= log 2 − t²/(2κ1²S), every t > 0, of mL >= 60 n log n i.i.d. draws, θ* = 0",
+)
 def _(n, draws, t) -> Sides:
     """g adds up ±1/2, each with chance 1/n a draw; beyond (mL − 1)/2 all are of one sign, and none is 0."""
     need(bool(60 * whole(n, 2, 10**9, "n") * log(n) <= whole(draws, 1, 10**30, "mL")), "mL >= 60 n log n")
@@ -210,9 +210,7 @@ def _(n) -> Sides:
     return eigenvalue(n), "==", fmpq(2, n - 1)
 
 
-@says(
-    "cai2025:sec-3.1:adjacency", "[read as: averaged over the redraw] P(M(D) = a) <= e^ε P(M(D') = a), L = 1, two items"
-)
+@says("cai2025:sec-3.1:adjacency", "[read as: averaged over the redraw] P(M(D) = a) <= e^ε P(M(D') = a), two items")
 def _(release, rho, epsilon, outcome) -> Sides:
     """`release`: the laws of M for either answer. As read, P(M(D) = a) <= e^ε E P(M(D') = a) is asked, and met."""
     rho, growth = between(rho, 0, 1, "ρ"), exp(between(epsilon, 0, 20, "ε"))
@@ -232,12 +230,9 @@ def _(weights) -> Sides:
     return abs(sum(theta)) / sqrt(n) / sqrt(sum(it**2 for it in theta)), "==", 0
 
 
-@says(
-    "cai2025:finding-1:oneshot",
-    "[says something: noise below the spread of scores] least λ/std(π) < 1, p = 1, any data",
-)
+@says("cai2025:finding-1:oneshot", "[says something: noise below the spread of scores] least λ/std(π) < 1, any data")
 def _(n, k, epsilon, delta) -> Sides:
-    """λ = 8s √(k log(n/δ))/ε, s = 2/(d(1 − ρ)), d(1 − ρ) <= n − 1; std(π) <= √(n − 1)/n, as for a point mass."""
+    """λ = 8s √(k log(n/δ))/ε, s = 2/(d(1 − ρ)), d(1 − ρ) <= n − 1 at p = 1; std(π) <= √(n − 1)/n."""
     need(abs(4 * whole(k, 1, 10**6, "k") - whole(n, 4, 10**6, "n")) <= 2, "k is n/4, rounded")
     spread, delta = sqrt(n - 1) / n, between(delta, 0, fmpq(1, 20), "δ")
     noise = fmpq(16, n - 1) * sqrt(k * log(n / delta)) / between(epsilon, 0, fmpq(5, 2), "ε")
