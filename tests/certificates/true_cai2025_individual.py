@@ -291,3 +291,25 @@ def _(n) -> list[Sides]:
 
 
 tries(lambda random: {"n": random.randint(1, 61)})
+
+
+@says("cai2025:prop-3.1:proof", "[corrected] the density, with the determinant to the power 1, integrates to 1, n = 2")
+def _(scale, ridge) -> Sides:
+    """One comparison, won by item 0. For given d = t_0 − t_1 the integral over t_0 + t_1 is elementary."""
+    scale, ridge = between(scale, 0, 10, "λ"), between(ridge, fmpq(1, 10), 10, "γ")
+    low, high = fmpq(0), fmpq(20)  # between them a = γd/2 − (1 − F(d)) changes its sign
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if ridge * middle / 2 < 1 - logistic(middle) else (low, middle)
+
+    def height(d: acb, sign: int) -> acb:
+        p = 1 / (1 + (-d).exp())
+        a = sign * (ridge * d / 2 - (1 - p))
+        return (-2 * a / scale).exp() * (2 * a + scale) * (ridge + 2 * p * (1 - p)) / (4 * scale**2)
+
+    kink, end = arb((low + high) / 2, high - low), 20 + 100 * scale / ridge
+    total = integral(lambda d: height(d, -1), -end, kink) + integral(lambda d: height(d, 1), kink, end)
+    return total + arb(0, (end + 1) / scale * (ridge + 1) * exp(-80)), "==", 1
+
+
+tries(lambda random: {"scale": small(random, 10), "ridge": small(random, 10)})
