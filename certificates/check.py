@@ -45,20 +45,27 @@ def check(text: str) -> str:
         ctx.prec = precision
         found = compute(sides, it["instance"])
         margins = [margin(*here, it["shows"]) for here in found]
-        if all(here is not None for here in margins):
+        if None not in margins and enclosing(it["found"], found):
             break
     need(bool(margins), "nothing is compared")
-    need(all(here is not None for here in margins), f"{' and '.join(map(told, found))}: not certain")
+    need(None not in margins, f"{' and '.join(map(told, found))}: not certain")
     least = min(margins, key=lambda here: arb(here).mid())
     need(len(it["found"]) == len(found), "as many comparisons must be found as there are")
-    for said, (left, _, right) in zip(it["found"], found, strict=True):
-        for name, value in ("left", left), ("right", right):
-            low, high = ends(said[name])
-            need(at_most(low, value) and at_most(value, high), f"{name} is not where it is said to be")
+    need(enclosing(it["found"], found), "a side is not where it is said to be")
     by = ends(it["by"])[0]
     need(by >= 0 and all(at_most(by, here) for here in margins), "it is violated by less than is said")
     verb = {"violated": "VIOLATED", "attained": "ATTAINED"}[it["shows"]]
     return f"{verb}{f' by at least {shown(least)}' if verb == 'VIOLATED' else ''}: {'; '.join(map(told, found))}"
+
+
+def enclosing(said: list[dict[str, Any]], found: list[Sides]) -> bool:
+    """Whether each side certainly lies where the certificate says."""
+    pairs = [
+        (here[name], side)
+        for here, (a, _, b) in zip(said, found, strict=False)
+        for name, side in zip(("left", "right"), (a, b), strict=True)
+    ]
+    return all(at_most(low, side) and at_most(side, high) for here, side in pairs for low, high in [ends(here)])
 
 
 def at_most(low: Number, high: Number) -> bool:
@@ -69,11 +76,13 @@ def at_most(low: Number, high: Number) -> bool:
 
 def compute(sides: Any, instance: dict[str, Any]) -> list[Sides]:
     try:
-        return sides(**instance)
+        found = sides(**instance)
     except NotShown:
         raise
     except Exception as error:  # an instance of another shape: whatever goes wrong, nothing is shown
-        raise NotShown(f"no instance of this statement ({type(error).__name__}: {error})") from None
+        raise NotShown(f"no instance of this statement ({type(error).__name__})") from None
+    need(all(isinstance(it, int | fmpq | arb) for a, _, b in found for it in (a, b)), "each side is exact or a ball")
+    return found
 
 
 def margin(left: Number, relation: str, right: Number, shows: str) -> Number | None:
@@ -174,7 +183,7 @@ def enclosed(x: Number) -> str | list[str]:
         return str(x) if len(str(x)) <= 60 else enclosed(arb(x))
     need(x.is_finite(), "a side is not finite")
     middle, radius = x.mid(), x.rad()
-    scale = int(arb(abs(middle) + radius + arb(2) ** -400).log_base(10).floor().upper().unique_fmpz() or 0) - 11
+    scale = int(arb(abs(middle) + radius + arb(2) ** -4000).log_base(10).floor().upper().unique_fmpz() or 0) - 11
     unit = fmpq(10) ** scale
     low, high = ((x / arb(unit)).lower().floor(), (x / arb(unit)).upper().ceil())
     return [f"{Decimal(int(end.unique_fmpz())).scaleb(scale):{'f' if -30 < scale < 12 else ''}}" for end in (low, high)]
