@@ -21,7 +21,7 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify pdf site-check test quick spark faults lint bench peers mutants lowest lock clean help
+.PHONY: book status run verify certificates pdf site-check test quick spark faults lint bench peers mutants lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -34,6 +34,15 @@ run: .venv/.ready  ## one chapter with your parameters: CHAPTER=07 ARGS="-p exac
 
 verify: .venv/.ready  ## compare this build's records with data/expected
 	@$(RUN) -m companion verify $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
+
+certificates: _build/checker/.ready  ## check every certificate where neither package, nor numpy, is installed
+	@_build/checker/bin/python certificates/check.py data/certificates
+
+_build/checker/.ready: requirements.lock
+	@$(PYTHON) -m venv --clear _build/checker
+	@awk '/^[^ ]/ {on = /^python-flint==/} on' requirements.lock > _build/checker/lock
+	@_build/checker/bin/python -m pip install -qq --require-hashes --only-binary :all: --no-deps -r _build/checker/lock
+	@touch $@
 
 pdf: .venv/.ready  ## the built site as one PDF, by Chromium: _build/private-ranking.pdf, and in the site
 	@$(RUN) -m companion pdf $(ARGS)

@@ -1,0 +1,226 @@
+"""Check certificates: recompute what a refutation rests on, and say whether it stands. Nothing of ours is used.
+
+    pip install python-flint
+    python check.py FILE-OR-FOLDER ...
+
+A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and the two
+sides of the inequality there. This program knows what each claim prints (one module a paper), computes both sides anew
+from the instance alone, in exact rationals or in balls that hold the true value, and says
+`VIOLATED by at least …`, `ATTAINED`, or `NOT SHOWN: why`. It ends with 1 if any certificate is not shown.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import alabi2022
+import busafekete2021_private
+import busafekete2021_tests
+import cai2025_edge
+import cai2025_individual
+import qiao2021
+from exact import NotShown, Number, Sides, need
+from flint import arb, ctx, fmpq
+
+PAPERS = alabi2022, busafekete2021_tests, busafekete2021_private, cai2025_edge, cai2025_individual, qiao2021
+STATEMENTS = {key: sides for paper in PAPERS for key, sides in paper.STATEMENTS.items()}
+PRECISIONS = 128, 512  # bits, the second where the first does not decide
+LARGEST = 60_000  # bytes of a certificate
+FIELDS = {"schema", "claim", "where", "shows", "printed", "instance", "found", "by", "argument", "record"}
+RATIONAL = re.compile(r"(-?\d{1,400})(?:/(\d{1,400}))?")
+DECIMAL = re.compile(r"(-?)(\d{1,60})\.?(\d{0,60})(?:[eE]([+-]?\d{1,5}))?")
+
+
+def check(text: str) -> str:
+    """What a certificate shows; `NotShown` if nothing."""
+    it = read(text)
+    sides = STATEMENTS.get(f"{it['claim']} | {it['printed']}")
+    need(sides is not None, "no such statement is printed")
+    for precision in PRECISIONS:
+        ctx.prec = precision
+        found = compute(sides, it["instance"])
+        margins = [margin(*here, it["shows"]) for here in found]
+        if None not in margins and enclosing(it["found"], found):
+            break
+    need(bool(margins), "nothing is compared")
+    need(None not in margins, f"{' and '.join(map(told, found))}: not certain")
+    least = min(margins, key=lambda here: arb(here).mid())
+    need(len(it["found"]) == len(found), "as many comparisons must be found as there are")
+    need(enclosing(it["found"], found), "a side is not where it is said to be")
+    by = ends(it["by"])[0]
+    need(by >= 0 and all(at_most(by, here) for here in margins), "it is violated by less than is said")
+    verb = {"violated": "VIOLATED", "attained": "ATTAINED"}[it["shows"]]
+    return f"{verb}{f' by at least {shown(least)}' if verb == 'VIOLATED' else ''}: {'; '.join(map(told, found))}"
+
+
+def enclosing(said: list[dict[str, Any]], found: list[Sides]) -> bool:
+    """Whether each side certainly lies where the certificate says."""
+    pairs = [
+        (here[name], side)
+        for here, (a, _, b) in zip(said, found, strict=False)
+        for name, side in zip(("left", "right"), (a, b), strict=True)
+    ]
+    return all(at_most(low, side) and at_most(side, high) for here, side in pairs for low, high in [ends(here)])
+
+
+def at_most(low: Number, high: Number) -> bool:
+    """Whether low <= high is certain."""
+    exact = isinstance(low, int | fmpq) and isinstance(high, int | fmpq)
+    return bool(low <= high) if exact else bool(arb(low) <= arb(high))
+
+
+def compute(sides: Any, instance: dict[str, Any]) -> list[Sides]:
+    try:
+        found = sides(**instance)
+    except NotShown:
+        raise
+    except Exception as error:  # an instance of another shape: whatever goes wrong, nothing is shown
+        raise NotShown(f"no instance of this statement ({type(error).__name__})") from None
+    need(all(isinstance(it, int | fmpq | arb) for a, _, b in found for it in (a, b)), "each side is exact or a ball")
+    return found
+
+
+def margin(left: Number, relation: str, right: Number, shows: str) -> Number | None:
+    """By how much the relation fails (or holds, where it is said to be attained), if that is certain."""
+    gap = left - right if isinstance(left, int | fmpq) and isinstance(right, int | fmpq) else arb(left) - arb(right)
+    exact = not isinstance(gap, arb)
+    over, under = bool(gap > 0), bool(gap < 0)
+    level = exact and gap == 0
+    holds = {"<=": under or level, "<": under, ">=": over or level, ">": over, "==": level}[relation]
+    fails = {"<=": over, "<": over or level, ">=": under, ">": under or level, "==": over or under}[relation]
+    if not (holds if shows == "attained" else fails):
+        return None
+    return abs(gap) if exact else arb(gap.abs_lower())
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read(text: str) -> dict[str, Any]:
+    """A certificate, if it has the fields of one: whole numbers, rationals and words; no float, no field twice."""
+    need(len(text.encode()) <= LARGEST, f"a certificate has at most {LARGEST:,} bytes")
+    try:
+        it = json.loads(text, parse_float=refuse, parse_constant=refuse, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise NotShown(f"no JSON: {error}") from None
+    need(isinstance(it, dict) and it.get("schema") == 1, "schema must be 1")
+    need(set(it) <= FIELDS, f"unknown fields: {', '.join(sorted(set(it) - FIELDS))}")
+    need({"claim", "printed", "instance", "found", "by", "shows"} <= set(it), "a field is missing")
+    need(it["shows"] in ("violated", "attained"), "shows must be violated or attained")
+    need(isinstance(it["claim"], str) and isinstance(it["printed"], str), "claim and printed must be words")
+    need(isinstance(it["instance"], dict) and isinstance(it["found"], list), "instance or found has another shape")
+    need(
+        all(isinstance(here, dict) and set(here) == {"left", "right"} for here in it["found"]), "found: left and right"
+    )
+    return it | {"instance": numbers(it["instance"])}
+
+
+def refuse(text: str) -> None:
+    raise NotShown(f'{text[:40]} is no integer or rational: write it as a string, "1/3"')
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    need(len(dict(pairs)) == len(pairs), "a field stands twice")
+    return dict(pairs)
+
+
+def numbers(it: Any) -> Any:
+    """What JSON can say, with rationals for strings that are some."""
+    if isinstance(it, dict):
+        return {name: numbers(value) for name, value in it.items()}
+    if isinstance(it, list):
+        return [numbers(value) for value in it]
+    if isinstance(it, str) and (match := RATIONAL.fullmatch(it)):
+        need(int(match[2] or 1) != 0, "a denominator is 0")
+        return fmpq(int(match[1]), int(match[2] or 1))
+    need(isinstance(it, str | int) and not isinstance(it, bool), f"{it!r} is no number and no word")
+    need(isinstance(it, str) or abs(it) < 10**400, "a number is too long")
+    return it
+
+
+def ends(it: Any) -> tuple[fmpq, fmpq]:
+    """The ends of what is said of a side: one exact rational, or a list of two decimals."""
+    pair = it if isinstance(it, list) else [it, it]
+    need(len(pair) == 2 and all(isinstance(end, str) for end in pair), "an enclosure is a string, or a list of two")
+    low, high = map(exactly, pair)
+    need(low <= high, "an enclosure is empty")
+    return low, high
+
+
+def exactly(text: str) -> fmpq:
+    if match := RATIONAL.fullmatch(text):
+        need(int(match[2] or 1) != 0, "a denominator is 0")
+        return fmpq(int(match[1]), int(match[2] or 1))
+    match = DECIMAL.fullmatch(text)
+    need(match is not None, f"{text[:40]!r} is no number")
+    sign, digits, behind, power = match.groups()
+    need(abs(int(power or 0)) <= 99_999, "an exponent is too large")
+    return fmpq(int(sign + digits + behind)) * fmpq(10) ** (int(power or 0) - len(behind))
+
+
+# ---------------------------------------------------------------- saying
+
+
+def shown(x: Number) -> str:
+    """A number for the eye: a rational as it is if short, else its first digits."""
+    text = str(x)
+    return text if not isinstance(x, arb) and len(text) < 20 else arb(x).str(8, radius=False)
+
+
+def told(sides: Sides) -> str:
+    left, relation, right = sides
+    return f"{shown(left)} {relation} {shown(right)}"
+
+
+def enclosed(x: Number) -> str | list[str]:
+    """What a certificate says of a side: the rational, or two decimals around the ball."""
+    if not isinstance(x, arb):
+        return str(x) if len(str(x)) <= 60 else enclosed(arb(x))
+    need(x.is_finite(), "a side is not finite")
+    middle, radius = x.mid(), x.rad()
+    scale = int(arb(abs(middle) + radius + arb(2) ** -4000).log_base(10).floor().upper().unique_fmpz() or 0) - 11
+    unit = fmpq(10) ** scale
+    low, high = ((x / arb(unit)).lower().floor(), (x / arb(unit)).upper().ceil())
+    return [f"{Decimal(int(end.unique_fmpz())).scaleb(scale):{'f' if -30 < scale < 12 else ''}}" for end in (low, high)]
+
+
+def fill(text: str) -> dict[str, Any]:
+    """The same certificate with `found` and `by` as computed here."""
+    it = json.loads(text)
+    read(json.dumps(it | {"found": [], "by": "0"}))
+    sides = STATEMENTS.get(f"{it['claim']} | {it['printed']}")
+    need(sides is not None, "no such statement is printed")
+    ctx.prec = PRECISIONS[-1]
+    found = compute(sides, numbers(it["instance"]))
+    margins = [margin(*here, it["shows"]) for here in found]
+    need(bool(margins) and all(here is not None for here in margins), "; ".join(map(told, found)) + ": not certain")
+    said = enclosed(min(margins, key=lambda here: arb(here).mid()))
+    by = said if isinstance(said, str) else said[0]
+    return it | {"found": [{"left": enclosed(a), "right": enclosed(b)} for a, _, b in found], "by": by}
+
+
+def main(arguments: list[str]) -> int:
+    filling = "--fill" in arguments
+    given = [Path(it) for it in arguments if it != "--fill"]
+    paths = [path for it in given for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
+    failed = not paths
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+            if filling:
+                text = json.dumps(fill(text), ensure_ascii=False, indent=1) + "\n"
+                path.write_text(text, encoding="utf-8")
+            print(f"{path.stem}: {check(text)}")
+        except (NotShown, OSError, UnicodeDecodeError) as error:
+            failed = True
+            print(f"{path.stem}: NOT SHOWN: {error}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,224 @@
+"""What Qiao, Su and Zhang (2021), "Oneshot Differentially Private Top-k Selection", print; the sensitivity s is 1.
+
+The k smallest of m values are chosen after Laplace noise of scale λ. Chains are those of (3.2): a graph's edges are
+[i, j, games, wins of j], and P_ij = (wins of j)/(games d).
+"""
+
+from itertools import pairwise, permutations
+
+import exact
+from exact import Number, Sides, Statements, between, exp, log, need, rational, sqrt, whole
+from flint import arb, fmpq, fmpq_mat
+
+STATEMENTS = Statements()
+says = STATEMENTS.says
+ANY = "[read as: any direction (the paper's Section 2)]"
+
+
+def below(gap: Number) -> arb:
+    """P(one value is below another that is `gap` noise scales above it), by a closed form."""
+    gap = arb(gap)
+    need(bool(gap >= 0) or bool(gap <= 0), "a sign is not certain")
+    tail = (1 + abs(gap) / 2) * exp(-abs(gap)) / 2
+    return 1 - tail if gap >= 0 else tail
+
+
+def chance(x: list[fmpq], chosen: list[int], scale: fmpq) -> arb:
+    """P(the set chosen is this one): the integral over its largest noisy value t of a product of m factors."""
+    if len(x) == 2:
+        return below((x[1 - chosen[0]] - x[chosen[0]]) / scale)
+    ends, total = sorted({*x, min(x) - 99 * scale, max(x) + 99 * scale}), len(x) * exp(-99) * arb(1, 1)
+    for a, b in pairwise(ends):  # Laplace's law is analytic on either side of its centre
+
+        def density(t, low=a):
+            under = [1 - ((it - t) / scale).exp() / 2 if it <= low else ((t - it) / scale).exp() / 2 for it in x]
+            slope = [((it - t if it <= low else t - it) / scale).exp() / (2 * scale) for it in x]
+            last = sum(slope[i] / under[i] for i in chosen)
+            for i, it in enumerate(under):
+                last *= it if i in chosen else 1 - it
+            return last
+
+        total += exact.integral(density, a, b)
+    return total
+
+
+def loss(x, other, chosen, values, scale) -> arb:
+    """Log-ratio of the densities of the set chosen and of fresh noisy values, if any. Neighbours are, as in Section 2,
+    values that move by at most 1, in any direction."""
+    need(2 <= len(x) == len(other) <= 6 and 0 < len(set(chosen)) == len(chosen) < len(x), "not some of 2 to 6 values")
+    x, other = [rational(it, "x") for it in x], [rational(it, "other") for it in other]
+    need(all(abs(a - b) <= 1 for a, b in zip(x, other, strict=True)), "these are not neighbours")
+    need(all(whole(i, 0, len(x) - 1, "chosen") >= 0 for i in chosen), "chosen")
+    fresh = sum(abs(v - other[i]) - abs(v - x[i]) for i, v in zip(chosen, values, strict=bool(values)))
+    return log(chance(x, chosen, scale) / chance(other, chosen, scale)) + fresh / scale
+
+
+@says("qiao2021:sec-2:rnm-value", "ln of the ratio of densities of index and fresh value, λ = 2/ε <= ε")
+def _(epsilon, x, other, chosen, value) -> Sides:
+    return loss(x, other, [chosen], [value], 2 / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
+
+
+@says("qiao2021:sec-2:rnm-value", "[corrected, attained] ln of that ratio >= (1 − 1/1000) 3ε/2")
+def _(epsilon, x, other, chosen, value) -> Sides:
+    most = fmpq(999, 1000) * 3 * between(epsilon, 0, 100, "epsilon") / 2
+    return loss(x, other, [chosen], [value], 2 / fmpq(epsilon)), ">=", most
+
+
+@says("qiao2021:def-1.1", f"{ANY} ln of the ratio of densities of set and values, λ = 2k/ε of Theorem 2.1 <= ε")
+@says("qiao2021:alg-1", "ln of the ratio of densities of set and values, λ = 2k/ε of Theorem 2.1 <= ε")
+def _(epsilon, x, other, chosen, values) -> Sides:
+    return loss(x, other, chosen, values, 2 * len(chosen) / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
+
+
+@says("qiao2021:sec-1:pure-k", f"{ANY} ln of the ratio of the probabilities of a set, λ = k/ε <= ε")
+def _(epsilon, x, other, chosen) -> Sides:
+    return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
+
+
+@says("qiao2021:sec-1:pure-k", "[corrected, attained] ln of that ratio >= (1 − 1/1000) 2 min(k, m − k)/λ")
+def _(epsilon, x, other, chosen) -> Sides:
+    most = fmpq(999, 1000) * 2 * min(len(chosen), len(x) - len(chosen)) / len(chosen) * epsilon
+    return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), ">=", most
+
+
+@says("qiao2021:thm-2.3:example", "1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ, m <= 8·10⁶")
+def _(m, gap) -> Sides:
+    need(rational(gap, "gap") >= 20, "Δ/λ must be 20 or more")
+    return 1 - (whole(m, 2, 8 * 10**6, "m") - 1) * (2 + gap) * exp(-gap) / 4, ">", fmpq(99, 100)
+
+
+@says("qiao2021:sec-1:efficiency", "[read as: the exponential mechanism] Σ |one pass of Gumbel noise − k rounds| > 0")
+def _(k, weights) -> Sides:
+    """Over all lists of k items. log(w_i) + Gumbel noise falls as an exponential time of rate w_i rises; a list's last
+    time is integrated first, and ∫ w e^(−wu) e^(−au) du from t on is w/(w + a) e^(−(w + a)t)."""
+    w, apart = [between(it, 0, 10**6, "weight") for it in weights], fmpq(0)
+    for ranked in permutations(range(len(w)), whole(k, 1, min(6, len(w)), "k")):
+        rest = sum((it for i, it in enumerate(w) if i not in ranked), fmpq(0))
+        one_pass = rounds = fmpq(1)
+        for n, i in enumerate(ranked):
+            one_pass *= w[i] / (rest + sum(w[j] for j in ranked[n:]))
+            rounds *= w[i] / (sum(w) - sum(w[j] for j in ranked[:n]))
+        apart += abs(one_pass - rounds)
+    return apart, ">", 0
+
+
+@says("qiao2021:sec-5:linear-k", "[read as: of private top-k] noise of peeling by advanced composition >= C 2k/ε, a C")
+def _(epsilon, delta, steps) -> list[Sides]:
+    """Each of k rounds is ε₁-private with noise 2/ε₁; advanced composition (2010) keeps (ε, δ)."""
+    need(len(steps) >= 3 and all(10 * b[0] <= a[0] for a, b in pairwise(steps)), "three C, each a tenth of the last")
+    need(all(between(c, 0, fmpq(1, 2), "C") > 0 for c, _, _ in steps), "C")
+    for _, k, each in steps:
+        root = sqrt(2 * whole(k, 1, 10**12, "k") * log(1 / between(delta, 0, 1, "delta")))
+        kept = between(each, 0, 1, "epsilon of a round") * root + k * each * (exp(each) - 1)
+        need(bool(kept <= between(epsilon, 0, 100, "epsilon")), "k rounds must keep ε")
+    return [(2 / each, ">=", c * 2 * k / epsilon) for c, k, each in steps]
+
+
+def chain(rows) -> fmpq_mat:
+    p = fmpq_mat([[rational(it, "entry") for it in row] for row in rows])
+    need(2 <= p.nrows() == p.ncols() <= 8 and all(it >= 0 for it in p.entries()), "no square of probabilities")
+    need(all(sum(row) == 1 for row in rows), "rows must have the sum 1")
+    return p
+
+
+def tau(p: fmpq_mat) -> fmpq:
+    """The largest of |vᵀP|₁ is at an end of the set of all v, half the difference of two unit vectors."""
+    rows = p.table()
+    return max(sum(abs(x - y) for x, y in zip(a, b, strict=True)) for a in rows for b in rows) / 2
+
+
+def norm(p: fmpq_mat) -> fmpq:
+    return max(sum(map(abs, row)) for row in p.table())
+
+
+def walk(m, d, edges) -> fmpq_mat:
+    """P of (3.2)."""
+    p = [[fmpq(int(i == j)) for j in range(whole(m, 2, 8, "m"))] for i in range(m)]
+    need(len({frozenset(it[:2]) for it in edges}) == len(edges), "an edge stands twice")
+    for i, j, games, wins in edges:
+        need(whole(i, 0, m - 1, "i") != whole(j, 0, m - 1, "j"), "no edge")
+        share = fmpq(whole(wins, 0, whole(games, 1, 10**6, "games"), "wins"), games)
+        for a, b, won in (i, j, share), (j, i, 1 - share):
+            p[a][b] += won / whole(d, 1, 10**6, "d")
+            p[a][a] -= won / d
+    need(all(sum(it in edge[:2] for edge in edges) <= d for it in range(m)), "d is below the largest degree")
+    return chain(p)
+
+
+def one_graph(edges, other) -> None:
+    need([it[:3] for it in edges] == [it[:3] for it in other], "one graph, and as many games on every edge")
+
+
+@says("qiao2021:sec-3:tau-rank-one", "τ₁(P) == 1 where P has rank 1, and the rank == 1 where τ₁(P) = 1")
+def _(of_rank_1, of_tau_1) -> list[Sides]:
+    p, q = chain(of_rank_1), chain(of_tau_1)
+    need(p.rank() == 1 and tau(q) == 1, "a chain of rank 1 and one with coefficient 1")
+    return [(tau(p), "==", 1), (q.rank(), "==", 1)]
+
+
+@says("qiao2021:def-3.2", "[read as: any κ that satisfies the bound] κ == κ′ for two of them, both >= 1/(1 − τ₁(P))")
+def _(rows, kappa, other) -> Sides:
+    both, gap = [rational(it, "kappa") for it in (kappa, other)], 1 - tau(chain(rows))
+    need(all(gap * it >= 1 for it in both), "by Lemma 3.3 a κ is sure to satisfy the bound from 1/(1 − τ₁) on")
+    return both[0], "==", both[1]
+
+
+@says("qiao2021:lem-3.3", "[corrected, attained] largest |π_i − π̃_i| == ‖P̃ − P‖∞/(2(1 − τ₁(P))), two states")
+def _(rows, other) -> Sides:
+    p, q = chain(rows), chain(other)
+    need(p.nrows() == q.nrows() == 2 and p != q and tau(p) < 1 and tau(q) < 1, "two chains of two states")
+    first = [it[1, 0] / (it[0, 1] + it[1, 0]) for it in (p, q)]
+    return abs(first[0] - first[1]), "==", norm(p - q) / (2 * (1 - tau(p)))
+
+
+@says("qiao2021:sec-3:adjacency", "[read as: a sample is added (Definition 1.1)] ‖P̃ − P‖∞ <= 2/(dL), L games an edge")
+def _(m, d, edges, added) -> Sides:
+    """`added` is one game more, [i, j, wins of j]."""
+    after, (i, j, wins) = {tuple(it[:2]): it for it in edges}, added
+    need(all(it[2] == edges[0][2] and it[0] < it[1] for it in edges) and i < j, "L games an edge, i < j")
+    before = after.get((i, j), [i, j, 0, 0])
+    after[i, j] = [i, j, before[2] + 1, before[3] + whole(wins, 0, 1, "wins")]
+    return norm(walk(m, d, list(after.values())) - walk(m, d, edges)), "<=", fmpq(2, d * edges[0][2])
+
+
+@says("qiao2021:def-3.4", "[read as: ρ belongs to the graph, whatever the answers] τ₁(P) < 1, as with other answers")
+def _(m, d, edges, other) -> Sides:
+    one_graph(edges, other)
+    need(tau(walk(m, d, other)) < 1, "with the other answers τ₁ must be below 1")
+    return tau(walk(m, d, edges)), "<", 1
+
+
+@says("qiao2021:alg-3", "[read as: data with τ₁ = 1 are refused] P(refused) <= e^ε P(a neighbour is refused) + δ")
+def _(m, d, edges, other, epsilon, delta) -> Sides:
+    one_graph(edges, other)
+    need(sum(abs(a[3] - b[3]) for a, b in zip(edges, other, strict=True)) == 1, "these are not neighbours")
+    need(0 < rational(epsilon, "epsilon") <= fmpq(1, 5) and 0 < rational(delta, "delta") <= fmpq(1, 20), "ε or δ")
+    refused = [int(tau(walk(m, d, it)) == 1) for it in (edges, other)]
+    return refused[0], "<=", exp(epsilon) * refused[1] + delta
+
+
+@says("qiao2021:thm-3.5", "[read as: ρ bounds τ₁ of the model's chain] P(item 0) <= e^ε P′(item 0) + δ, k = 1")
+def _(m, games, wins, other, epsilon, delta) -> Sides:
+    """All pairs are compared, d = m − 1. In the model all items are equal: τ₁ = (m − 2)/(2(m − 1)). In the data items 0
+    and 1 won all games with the others, so that π is 0 but for them, and item 0 won `wins` of its games with 1 (in the
+    neighbour: `other`), so that π_0 = wins/games. The others together have no more than their union bound."""
+    need(abs(whole(wins, 1, whole(games, 1, 10**6, "games"), "wins") - whole(other, 1, games, "other")) == 1, "no pair")
+    need(0 < rational(epsilon, "epsilon") <= fmpq(1, 5) and 0 < rational(delta, "delta") <= fmpq(1, 20), "ε or δ")
+    s = 2 / ((whole(m, 3, 10**4, "m") - 1) * games * (1 - fmpq(m - 2, 2 * (m - 1))))
+    scale = 8 * s * sqrt(log(m / fmpq(delta))) / epsilon
+    p, q = (below(fmpq(2 * it - games, games) / scale) for it in (wins, other))
+    return p - (m - 2) * below(-fmpq(wins, games) / scale), "<=", exp(epsilon) * q + delta
+
+
+@says("qiao2021:lem-4.1:conditioning", "[read as: g is the noise] ln(l(g)/l′(g)) == (|g − x′| − |g − x|)/λ")
+def _(x, other, noise, scale) -> Sides:
+    need(abs(rational(x, "x") - rational(other, "other")) <= 1, "these are not neighbours")
+    need(rational(scale, "scale") > 0, "λ must be positive")  # the noise g has one density, whatever x: ln 1 = 0
+    return 0, "==", (abs(rational(noise, "noise") - other) - abs(noise - x)) / scale
+
+
+@says("qiao2021:lem-4.4:range", "|ln((1 + Δ/q)/(1 − Δ/(1 − q)))| <= |ln((1 + τ(1 − q))/(1 − τq))|, |Δ| <= τq(1 − q)")
+def _(q, closeness, move) -> Sides:
+    q, t = between(q, 0, 1, "q"), between(closeness, 0, fmpq(72, 10_000), "closeness")
+    need(abs(rational(move, "move")) <= t * q * (1 - q), "q must be τ-close")
+    return abs(log((1 + move / q) / (1 - move / (1 - q)))), "<=", abs(log((1 + t * (1 - q)) / (1 - t * q)))

@@ -1,0 +1,282 @@
+"""Certificates: all are shown, none can be forged, none can be written for what is true."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import random
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import check
+import pytest
+import yaml
+from exact import NotShown
+from flint import arb, ctx, fmpq
+
+from companion.ledger.files import Claim, load_ledger
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "data" / "certificates"
+FILES = sorted(FOLDER.rglob("*.json"))
+TEXTS = [path.read_text(encoding="utf-8") for path in FILES]
+UNCOVERED: dict[str, str] = {}
+for _path in FOLDER.glob("uncovered-*.yml"):
+    UNCOVERED |= yaml.safe_load(_path.read_text(encoding="utf-8"))
+TRUE = [importlib.import_module(path.stem) for path in sorted(Path(__file__).parent.glob("true_*.py"))]
+#: Attempts at a certificate for each true statement, and forgeries in all.
+ATTEMPTS, FORGERIES = 60, 1000
+
+
+@pytest.fixture(scope="module")
+def ledger() -> dict[str, Claim]:
+    return load_ledger(ROOT)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_certificate_is_shown_and_is_what_its_instance_gives(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    said = check.check(text)
+    assert said.startswith({"violated": "VIOLATED by at least ", "attained": "ATTAINED"}[json.loads(text)["shows"]])
+    assert check.fill(text) == json.loads(text)
+
+
+def test_all_are_small() -> None:
+    sizes = [path.stat().st_size for path in FILES]
+    assert max(sizes) <= check.LARGEST
+    assert sum(sizes) < 2_000_000
+
+
+def test_they_say_of_a_claim_what_the_ledger_does(ledger: dict[str, Claim]) -> None:
+    for text in TEXTS:
+        it = json.loads(text)
+        claim = ledger[it["claim"]]
+        assert it["where"] == claim.where
+        assert it["shows"] == "attained" or claim.verdict != "holds", it["claim"]
+
+
+def test_what_is_refuted_or_empty_or_hangs_on_a_reading_has_one_or_a_reason(ledger: dict[str, Claim]) -> None:
+    certified = {it["claim"] for it in map(json.loads, TEXTS) if it["shows"] == "violated"}
+    papers = {it.partition(":")[0] for it in certified}
+    due = {it.id: it for it in ledger.values() if it.id.partition(":")[0] in papers}
+    for verdict, share in (("refuted", 0.9), ("true but empty", 0.9), ("depends on the reading", 0.9)):
+        claims = {name for name, it in due.items() if it.verdict == verdict}
+        assert len(claims & certified) >= share * len(claims), verdict
+        assert claims - certified <= UNCOVERED.keys()
+    broken = {name for name, it in due.items() if it.impact in ("privacy broken", "theorem false")}
+    assert {it for it in broken if due[it].verdict == "refuted"} <= certified
+    assert not UNCOVERED.keys() & certified
+
+
+def test_recorded_numbers_lie_where_the_certificates_say() -> None:
+    records = json.loads((ROOT / "data/expected/standard.json").read_text(encoding="utf-8"))["records"]
+    checks = {entry["claim"]: entry["checks"] for entry in records}
+    compared = 0
+    for it in map(json.loads, TEXTS):
+        if "record" not in it:
+            continue
+        observed = [here["observed"] for here in checks[it["claim"]] if here["what"] == it["record"]]
+        assert observed, f"{it['claim']}: no check {it['record']!r}"
+        ends = [check.ends(said[side]) for said in it["found"] for side in ("left", "right")]
+        near = [
+            float(low) - slack <= value <= float(high) + slack
+            for value in observed
+            for low, high in ends
+            for slack in [1e-9 * max(1.0, abs(value))]
+        ]
+        assert any(near), f"{it['claim']}: {observed} is in none of {it['found']}"
+        compared += 1
+    assert compared > 20
+
+
+def test_the_checker_needs_nothing_of_ours() -> None:
+    own = {path.stem for path in (ROOT / "certificates").glob("*.py")}
+    for path in (ROOT / "certificates").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [it.name for it in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                assert name.partition(".")[0] in {*own, "flint", *sys.stdlib_module_names}, f"{path.name}: {name}"
+            assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), f"{path.name}: a float"
+
+
+# ---------------------------------------------------------------- forgeries
+
+
+def stands(text: str) -> bool:
+    """A second evaluation, with eight times the bits: whether what a certificate says is so."""
+    it = check.read(text)
+    ctx.prec = 8 * check.PRECISIONS[0]
+    found = check.compute(check.STATEMENTS[f"{it['claim']} | {it['printed']}"], it["instance"])
+    by = check.ends(it["by"])[0]
+    sides = [(said[name], value) for said, here in zip(it["found"], found, strict=True)
+             for name, value in (("left", here[0]), ("right", here[2]))]  # fmt: skip
+    return all(
+        (gap := check.margin(*here, it["shows"])) is not None and check.at_most(by, gap) for here in found
+    ) and all(check.at_most(low, value) and check.at_most(value, high)
+              for said, value in sides for low, high in [check.ends(said)])  # fmt: skip
+
+
+def leaves(it: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where the numbers and words of an instance stand."""
+    inner = it.items() if isinstance(it, dict) else enumerate(it) if isinstance(it, list) else ()
+    return [place for key, value in inner for place in leaves(value, (*at, key))] or [at]
+
+
+def put(it: dict[str, Any], at: tuple[Any, ...], value: Any) -> None:
+    for key in at[:-1]:
+        it = it[key]
+    it[at[-1]] = value
+
+
+def get(it: Any, at: tuple[Any, ...]) -> Any:
+    for key in at:
+        it = it[key]
+    return it
+
+
+def forged_number(it: dict[str, Any], rng: random.Random) -> None:
+    at = rng.choice([place for place in leaves(it["instance"]) if place])
+    value = get(it["instance"], at)
+    number = check.numbers(value) if isinstance(value, int | str) and value != "" else 1
+    if not isinstance(number, int | fmpq):
+        number = 1
+    forged = rng.choice([number + 1, number - 1, -number, 2 * number, number / fmpq(3), fmpq(0), fmpq(10) ** 30])
+    put(it["instance"], at, int(forged) if isinstance(forged, int) else str(forged))
+
+
+def forged_enclosure(it: dict[str, Any], rng: random.Random) -> None:
+    said = rng.choice(it["found"])
+    name = rng.choice(["left", "right"])
+    low, high = check.ends(said[name])
+    step = (abs(low) + 1) / 10 ** rng.randrange(1, 9)
+    said[name] = rng.choice([[str(low + step), str(high + step)], [str(low - step), str(low)], str(low - step)])
+
+
+def forged_order(it: dict[str, Any], rng: random.Random) -> None:
+    """Not neighbours after all: two entries of a list exchanged, or one doubled."""
+    lists = [at[:-1] for at in leaves(it["instance"]) if at and isinstance(get(it["instance"], at[:-1]), list)]
+    if not lists:
+        forged_number(it, rng)
+        return
+    values = get(it["instance"], rng.choice(lists))
+    i, j = rng.randrange(len(values)), rng.randrange(len(values))
+    values[i], values[j] = (values[j], values[i]) if rng.random() < 0.5 else (values[i], values[i])
+
+
+def turned(it: dict[str, Any], _rng: random.Random) -> None:
+    exchange = {"<=": ">=", ">=": "<=", "<": ">", ">": "<", "==": "!="}
+    it["printed"] = re.sub(r"<=|>=|==|<|>", lambda match: exchange[match[0]], it["printed"])
+
+
+FORGERS: dict[str, Callable[[dict[str, Any], random.Random], None]] = {
+    "number": forged_number,
+    "enclosure": forged_enclosure,
+    "by": lambda it, rng: it.update(by=str(check.ends(it["by"])[0] * rng.randrange(2, 9) + 1)),
+    "inequality": turned,
+    "shows": lambda it, _: it.update(shows={"violated": "attained", "attained": "violated"}[it["shows"]]),
+    "instance": lambda it, rng: it.update(instance=json.loads(rng.choice(TEXTS))["instance"]),
+    "claim": lambda it, rng: it.update(claim=json.loads(rng.choice(TEXTS))["claim"]),
+    "order": forged_order,
+    "nan": lambda it, rng: put(it["instance"], rng.choice(leaves(it["instance"])), float(rng.choice(["nan", "inf"]))),
+    "huge": lambda it, rng: put(it["instance"], rng.choice(leaves(it["instance"])), 10 ** rng.choice([9, 90, 399])),
+    "exponent": lambda it, rng: rng.choice(it["found"]).update(left=[f"-1e{10 ** rng.randrange(3, 9)}", "1e99999"]),
+    "left out": lambda it, rng: it.pop(rng.choice(["claim", "printed", "instance", "found", "by", "shows"])),
+    "nothing found": lambda it, _: it.update(found=[]),
+}
+
+
+@pytest.mark.slow
+def test_no_forgery_is_accepted_unless_it_is_true() -> None:
+    rng = random.Random(21)
+    accepted = dict.fromkeys(FORGERS, 0)
+    for i in range(FORGERIES):
+        name = list(FORGERS)[i % len(FORGERS)]
+        it = json.loads(rng.choice(TEXTS))
+        before = json.dumps(it)
+        FORGERS[name](it, rng)
+        text = json.dumps(it)
+        if text == before:
+            continue
+        try:
+            check.check(text)
+        except NotShown:
+            continue
+        assert stands(text), f"{name}: {text}"
+        accepted[name] += 1
+    assert not any(accepted[name] for name in ("by", "inequality", "nan", "left out", "nothing found", "shows")), (
+        accepted
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "key"),
+    [(it, key) for it in TRUE for key in it.HOLDS],
+    ids=lambda it: str(getattr(it, "__name__", it))[:60],
+)
+def test_no_certificate_can_be_written_for_what_is_true(module: Any, key: str) -> None:
+    rng = random.Random(key)
+    ctx.prec = check.PRECISIONS[0]
+    for _ in range(ATTEMPTS):
+        instance = check.numbers(json.loads(json.dumps(module.ATTEMPTS[key](rng), default=str)))
+        try:
+            found = check.compute(module.HOLDS[key], instance)
+        except NotShown:
+            continue
+        assert not found or not all(check.margin(*sides, "violated") is not None for sides in found), instance
+
+
+def test_at_least_thirty_true_claims_were_tried() -> None:
+    assert len({key.partition(" | ")[0] for it in TRUE for key in it.HOLDS}) >= 30
+
+
+def test_a_true_statement_made_false_is_found() -> None:
+    """The attempts have power: with the sides exchanged, each of most statements is violated somewhere."""
+    rng, caught = random.Random(1), 0
+    keys = [(it, key) for it in TRUE for key in it.HOLDS]
+    for module, key in keys:
+        for _ in range(ATTEMPTS // 2):
+            try:
+                found = check.compute(
+                    module.HOLDS[key], check.numbers(json.loads(json.dumps(module.ATTEMPTS[key](rng), default=str)))
+                )
+            except NotShown:
+                continue
+            if any(
+                check.margin(right, relation, left, "violated") for left, relation, right in found if relation != "=="
+            ):
+                caught += 1
+                break
+    assert caught > len(keys) / 2
+
+
+# ---------------------------------------------------------------- the door
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "no JSON"),
+        ("[]", "schema must be 1"),
+        ('{"schema": 1, "schema": 1}', "stands twice"),
+        ('{"schema": 1.0}', "no integer or rational"),
+        ('{"schema": NaN}', "no integer or rational"),
+        ('{"schema": 1, "colour": 2}', "unknown fields: colour"),
+        ("[" * 100_000, "no JSON|at most"),
+        ('{"schema": 1, "a": "' + "x" * 70_000 + '"}', "at most 60,000 bytes"),
+    ],
+)
+def test_what_is_no_certificate_is_refused_in_a_line(text: str, why: str) -> None:
+    with pytest.raises(NotShown, match=why) as refused:
+        check.check(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_float_side_is_refused() -> None:
+    with pytest.raises(NotShown, match="exact or a ball"):
+        check.compute(lambda: [(0.5, "<=", arb(1))], {})
