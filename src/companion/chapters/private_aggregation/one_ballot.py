@@ -47,7 +47,8 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
     sums = frame[frame["method"] == SCORES]["by"]
     message = (
         f"A voter who turns a ballot round moves {counts[PAIRS]} counts of pairs by 1 each, or {counts[SCORES]} sums "
-        f"of places by {sums.min():g} to {sums.max():g} each, or only the {counts[ASKED]} pairs that are asked by 1 each"
+        f"of places by {sums.min():g} to {sums.max():g} each, "
+        f"or only the {counts[ASKED]} pairs that are asked by 1 each"
     )
     figure, made = panels(3, message=message, height=2.4)
     n_items = int(frame["second"].max()) + 1
