@@ -346,7 +346,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 def draw_deviations(frame: pd.DataFrame) -> Figure:
     """Deviation of one entry against epsilon, a panel a number of items."""
     sizes = list(frame.groupby("n_items"))
-    message = "Reporting every pair errs most unless ε is large; the order of a few items errs least"
+    message = "Reporting every pair errs most unless ε is large; the order of as many items as ε allows errs least"
     figure, made = panels(len(sizes), message=message, height=3.2)
     for axes, (m, part) in zip(made, sizes, strict=True):
         for name, curve in part.groupby("randomiser", sort=False):
@@ -357,7 +357,8 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
                       transform=axes.transAxes)  # fmt: skip
     label_outer(made, "ε", "error of a share × √voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
-    note(figure, f"Share: of the voters who prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}.")
+    best = "Best k: what errs least at each ε, from a pair (k = 2) to all items."
+    note(figure, f"Share: of the voters who prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}. {best}")
     return figure
 
 

@@ -17,7 +17,7 @@ from companion.chapters.private_aggregation.query_budget import error_bounds
 from companion.chapters.private_aggregation.reduction_two import ROUNDING
 from companion.instruments.aggregation import BAR, gain, rule_for, split_vote
 from companion.instruments.allowance import Z
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.aggregation.kwiksort import comparisons_law, queries
@@ -177,14 +177,22 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
             # side by side, so that no bar hides another
             at = part.n_items * (0.97 if reduction == "I" else 1.03)
             axes.errorbar(at, part["mean"] / unit, BAR * part.se / unit, capsize=2, **_LOOK[str(reduction)])
-        noise = f"Gaussian noise, δ = $10^{{{math.log10(delta):.0f}}}$" if delta else "Laplace noise, δ = 0"
+        noise = f"Gaussian noise, δ = 1 in {1 / delta:,.0f}" if delta else "Laplace noise, δ = 0"
         axes.set(title=noise, xscale="log", yscale="log")
         low, high = axes.get_ylim()
+        low = min(low, 0.45) if delta else low
+        axes.set_ylim(low, high)
         axes.set_yticks([t for t in ticks if low <= t <= high], [f"{t:g}" for t in ticks if low <= t <= high])
         axes.set_xticks(rows.n_items.unique(), [str(m) for m in rows.n_items.unique()])
         axes.minorticks_off()
-    label_outer(made, "items m", "error × ε voters / $m^{2.5}$")
+    label_outer(made, "items m", "error × ε × voters / $m^{2.5}$")
     for axes in made:
         axes.yaxis.label.set_fontsize(12)
     key(figure, *made[0].get_legend_handles_labels())
+    note(
+        figure,
+        "Error: pairs in the wrong order where all voters agree, at the worst number of them tried. It is multiplied "
+        "by ε and the voters since noise matters less with both; divided by m to the 2.5, what grows so is level. "
+        "δ: a small chance that the privacy fails. Bars: 95 %.",
+    )
     return figure

@@ -47,7 +47,8 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
     total = (frame.after - frame.before).abs().groupby(frame.rule, sort=False).sum()
     filled, empty, net = (f"{steps:g}" for steps in total)
     message = (
-        f"One sheet turned round moves {filled} wins; {empty} if lines may stay empty, but halved net wins only {net}"
+        f"One sheet that changes moves up to {filled} wins; {empty} if lines may stay empty, "
+        f"but halved net wins only {net}"
     )
     figure, made = panels(len(total), message=message, height=2.8, sharey=True)
     for axes, (rule, rows) in zip(made, frame.groupby("rule", sort=False), strict=True):
@@ -67,6 +68,10 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
         {"marker": ">", "lw": 2, "color": COLOURS[2]},
     )
     marks = [Line2D([], [], ms=7, **look) for look in looks]
-    key(figure, marks, ("the sheet as filled in", "turned round: loses", "turned round: gains"))
-    note(figure, "A line of the sheet compares two universities. Above each panel: the sizes of all changes added up.")
+    key(figure, marks, ("the sheet as filled in", "changed: loses", "changed: gains"))
+    note(
+        figure,
+        "A line of the sheet compares two universities. The change: the upper three and the lower three swap "
+        "their parts. Above each panel: the sizes of all changes added up.",
+    )
     return figure

@@ -217,7 +217,7 @@ def draw_rank_difference(frame: pd.DataFrame) -> Figure:
             seen = part[part.se > 0]  # where no release differed there is no error to draw
             axes.errorbar(seen.epsilon, seen["mean"], BAR * seen.se, ls="", capsize=2, label=names[calibration], **look)
         known = rows.dropna(subset="published")
-        axes.plot(known.epsilon, known.published, "x", color="black", ms=7, mew=1.5, label="published")
+        axes.plot(known.epsilon, known.published, "x", color="black", ms=7, mew=1.5, zorder=5, label="published")
         axes.set(title=survey, xscale="log")
         ticks = [e for e in (0.5, 1, 2, 4, 10) if rows.epsilon.min() <= e <= rows.epsilon.max()]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])

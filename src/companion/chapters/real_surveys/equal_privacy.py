@@ -26,7 +26,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
     random_difference,
     survey_mle,
 )
-from companion.instruments.style import BAR, key, label_outer, panels, styled, wrapped
+from companion.instruments.style import BAR, key, label_outer, note, panels, styled, wrapped
 from companion.instruments.sweep import stream
 from companion.printed.cai2025 import algorithm_3
 from dprank.pairwise import mle_from_counts, objective_loss
@@ -198,15 +198,15 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
     )
     figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
     names = {
-        "dropped": "open answers dropped",
-        "half": "open answers half a win for each",
+        "dropped": "undecided answers dropped",
+        "half": "undecided answers half a win for each",
         "equally often": "all pairs compared equally often",
     }
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         for shift, (score, part) in zip((-0.2, 0.2), rows.groupby("score", sort=False), strict=True):
-            at, look = np.arange(len(part)) + shift, {"color": LOOK[str(score)]["color"], "ecolor": "0.35"}
+            at, look = np.arange(len(part)) + shift, {"color": LOOK[str(score)]["color"]}
             share = 100 * part["same order"]
-            axes.barh(at, share, 0.36, xerr=100 * BAR * part.se, label=f"as {score}", error_kw={"lw": 1}, **look)
+            axes.barh(at, share, 0.36, label=f"as {score}", **look)
             for height, length in zip(at, share, strict=True):
                 axes.text(length + 4, height, f"{length:.0f}", va="center", fontsize=9)
         axes.set(title=title_of(str(survey)), xlim=(0, 118))
@@ -216,4 +216,6 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
         axes.grid(False)
     label_outer(made, "same order, % of the draws", "")
     key(figure, *made[0].get_legend_handles_labels())
+    sure = math.ceil(100 * BAR * frame.se.max())
+    note(figure, f"Undecided: neither of the two is preferred. Shares of the draws: ± {sure} % at most (95 %).")
     return figure

@@ -313,7 +313,7 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     groups = sorted(frame.groupby("question"), key=lambda group: list(_TITLES).index(str(group[0])))
     rows = [part["peer"].nunique() for _, part in groups]
     better, worse = int((frame["low_plan"] > 1).sum()), int((frame["high_plan"] < 1).sum())
-    message = "At equal privacy other packages mostly lose more than the method that a plan recommends (right of 1)"
+    message = "At equal privacy other packages mostly lose more than the method that our guide recommends (right of 1)"
     each = 0.6 + 0.42 * sum(rows) / len(rows)
     shape: dict[str, Any] = {"columns": 1, "sharex": True, "height_ratios": rows}
     figure, made = panels(len(groups), message=message, height=each, **shape)
@@ -343,6 +343,7 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         f"Of {len(frame)} cases others lose more in {better} and less in {worse}, by more than {BARS:g} standard "
-        f"errors; in the rest no difference is sure. Arrow: beyond {reach[1]:g}.",
+        f"errors; in the rest no difference is sure. Arrow: beyond {reach[1]:g}. Loss: the share of the most frequent "
+        "items that is missed, or of pairs in the wrong order.",
     )
     return figure
