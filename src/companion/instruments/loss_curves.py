@@ -102,7 +102,7 @@ _SYMBOLS = {"n": "n", "p": "share of pairs", "m": "voters", "epsilon": "ε"}
 _TICKS = (0.2, 0.25, 0.5, 1, 2, 2.5, 4, 5, 10, np.inf)
 _MISTAKES = "The authors' two mistakes: strengths not centred, and wrong items taken for the best."
 #: Marks of a figure's curves.
-_MARKS = "os^DvP"
+MARKS = "os^DvP"
 #: How a variant of a curve is drawn; the last is as the paper's figure has it.
 _LOOKS: dict[str, dict[str, Any]] = {
     "corrected": {"ls": "-", "ms": 3},
@@ -122,8 +122,8 @@ def epsilon_of(value: float, before: str = "") -> str:
 
 
 def shades(count: int) -> list[Any]:
-    """Colours of an ordered quantity, the darkest for the least."""
-    return list(sns.color_palette("rocket", as_cmap=True)(np.linspace(0.14, 0.62, count)))
+    """Colours of an ordered quantity, the darkest for the least; apart when inverted for the dark, too."""
+    return list(sns.color_palette("viridis", as_cmap=True)(np.linspace(0, 0.66, count)))
 
 
 def band(axes: Axes, x: Any, part: pd.DataFrame, **look: Any) -> None:
@@ -141,7 +141,7 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
     values = sorted(frame[curve].unique())
     for axes, (method, loss, title) in zip(made, _PANELS, strict=True):
         rows = frame[(frame.method == method) & (frame.loss == loss)].sort_values(along)
-        for colour, mark, value in zip(shades(len(values)), cycle(_MARKS), values, strict=False):
+        for colour, mark, value in zip(shades(len(values)), cycle(MARKS), values, strict=False):
             for variant, look in _LOOKS.items():
                 part = rows[(rows[curve] == value) & (rows.variant == variant)]
                 if part.empty or (variant == "as run" and value not in (values[0], values[-1])):

@@ -143,7 +143,7 @@ def draw_factors(table: pd.DataFrame) -> Figure:
         axes.set(ylim=(len(rows) - 0.5, -0.9), xscale="log", title=PAPERS[paper])
         axes.set_xlim(0.93, 4_000 if on_phone() else 40_000)
         axes.axvline(1, color="0.4", lw=1)
-        axes.axvspan(1, 2, color="0.5", alpha=0.13, lw=0, zorder=0)
+        axes.axvspan(1, 2, color="0.5", alpha=0.22, lw=0, zorder=0)
         axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
         axes.xaxis.set_minor_locator(NullLocator())

@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from companion.instruments import strengths as sim
 from companion.instruments.allowance import Z
-from companion.instruments.loss_curves import FLOOR, band, draw_losses, epsilon_falls, epsilon_of, monotone, shades
+from companion.instruments.loss_curves import (
+    FLOOR,
+    MARKS,
+    band,
+    draw_losses,
+    epsilon_falls,
+    epsilon_of,
+    monotone,
+    shades,
+)
 from companion.instruments.style import key, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed
@@ -285,7 +294,7 @@ def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
 def draw_equal_data(frame: pd.DataFrame) -> Figure:
     """Losses of `equal_data` against the number of items, a curve an epsilon."""
     message = "With the same total of comparisons, errors grow with the items, noise or none"
-    said = "At each ε one comparison is protected; the expected total is the same for any number of items."
+    said = "Bands: 95 %. At each ε one comparison is protected; the expected total is the same for any number of items."
     return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message, said)
 
 
@@ -300,8 +309,8 @@ def draw_ridge(frame: pd.DataFrame) -> Figure:
     figure, made = panels(2, message=message, height=2.8)
     for axes, (loss, (label, title)) in zip(made, losses.items(), strict=True):
         groups = list(frame[frame.loss == loss].groupby("epsilon"))
-        for colour, (epsilon, part) in zip(shades(len(groups)), groups, strict=True):
-            band(axes, part.factor, part, color=colour, marker="o", ms=3, label=epsilon_of(epsilon, "ε = "))
+        for colour, mark, (epsilon, part) in zip(shades(len(groups)), MARKS, groups, strict=False):
+            band(axes, part.factor, part, color=colour, marker=mark, ms=3.5, label=epsilon_of(epsilon, "ε = "))
         axes.axvline(2, color="black", lw=1, ls="--")
         axes.set(title=title, xlabel="strength of the pull, $c_0$", ylabel=label, xscale="log")
     made[1].set_ylim(bottom=0)

@@ -282,7 +282,7 @@ def draw_contest(frame: pd.DataFrame) -> Figure:
 def draw_one_draw(frame: pd.DataFrame) -> Figure:
     """Curves of the MLE's missed share, each with one noise vector in all replicates, and the published values."""
     groups = list(frame[frame.source != "published"].groupby("epsilon"))
-    message = f"The published points lie near the curve of one draw of noise (no. {SEED}), not on the mean of many"
+    message = f"The published points lie near the curve of one draw of noise (no.\u00a0{SEED}), not on the mean of many"
     figure, made = panels(len(groups), message=message, height=3.2, sharey=True)
     seeded = f"seed {SEED}"
     looks = (

@@ -113,7 +113,7 @@ def draw_bet(frame: pd.DataFrame) -> Figure:
     columns = ("first", frame.first_count[0], COLOURS[0], -0.2), ("second", count, COLOURS[1], 0.2)
     for name, true, colour, shift in columns:
         axes.bar(frame.output + shift, frame[name], 0.4, color=colour, label=f"the true count is {true}")
-    axes.axvspan(start - 0.5, frame.output.max() + 0.6, color="black", alpha=0.07, lw=0, zorder=0)
+    axes.axvspan(start - 0.5, frame.output.max() + 0.6, color="black", alpha=0.13, lw=0, zorder=0)
     said = f"the bet:\n{start} or more\nin {100 * low:.1f} %\nagainst {100 * high:.1f} %\nof releases"
     axes.text(frame.output.max() + 0.4, 0.95, said, ha="right", va="top", transform=axes.get_xaxis_transform())
     axes.set_xticks(frame.output)

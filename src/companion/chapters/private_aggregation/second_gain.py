@@ -177,9 +177,11 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
             # side by side, so that no bar hides another
             at = part.n_items * (0.97 if reduction == "I" else 1.03)
             axes.errorbar(at, part["mean"] / unit, BAR * part.se / unit, capsize=2, **_LOOK[str(reduction)])
-        noise = f"Gaussian noise, δ = $10^{{{math.log10(delta):.0f}}}$" if delta else "Laplace noise, δ = 0"
+        noise = f"Gaussian noise, δ = 1 in {1 / delta:,.0f}" if delta else "Laplace noise, δ = 0"
         axes.set(title=noise, xscale="log", yscale="log")
         low, high = axes.get_ylim()
+        low = min(low, 0.45) if delta else low
+        axes.set_ylim(low, high)
         axes.set_yticks([t for t in ticks if low <= t <= high], [f"{t:g}" for t in ticks if low <= t <= high])
         axes.set_xticks(rows.n_items.unique(), [str(m) for m in rows.n_items.unique()])
         axes.minorticks_off()
@@ -189,7 +191,8 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
     key(figure, *made[0].get_legend_handles_labels())
     note(
         figure,
-        "Error: pairs in the wrong order, weighted, beyond those of the best order. It falls as ε and the voters grow: "
-        "times both, points of all settings are alike. δ: a small chance that the promise may fail.",
+        "Error: pairs in the wrong order where all voters agree, at the worst number of them tried. It is multiplied "
+        "by ε and the voters since noise matters less with both; divided by m to the 2.5, what grows so is level. "
+        "δ: a small chance that the privacy fails. Bars: 95 %.",
     )
     return figure

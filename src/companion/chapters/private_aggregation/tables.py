@@ -168,7 +168,7 @@ ROW_LOOKS = {
     "local scores": (COLOURS[2], "D"),
 }
 #: Factors that move marks aside which would hide others.
-_ASIDE = {"I, Gaussian": 0.93, "scores, Gaussian": 1.07, "local I": 0.93, "local scores": 1.07}
+_ASIDE = {"I, Laplace": 0.93, "I, Gaussian": 0.93, "scores, Gaussian": 1.07, "local I": 0.93, "local scores": 1.07}
 _TICKS = (0.2, 0.5, 1, 2, 5, 10, 20, 50)
 #: Rows of a panel and their names: what errs on the same scale.
 _PANELS = {
@@ -222,8 +222,9 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
     key(figure, named.values(), named.keys(), columns=3)
     note(
         figure,
-        "Error: pairs in the wrong order, weighted, beyond those of the best order. Lines start at the first point. "
-        "Where nobody is trusted one pair from each voter stands for noise on all pairs. "
+        "Error: pairs in the wrong order where all voters agree, at the worst number of them tried, times ε and the "
+        "voters (nobody is trusted: their root). Divided by m to the 2.5, what grows so is level. Lines begin at the "
+        "first point; bars: 95 %. Where nobody is trusted one pair from each voter stands for noise on all pairs. "
         "Fewer questions: only the pairs that sorting asks about.",
     )
     return figure

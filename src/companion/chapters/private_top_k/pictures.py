@@ -23,7 +23,7 @@ _FOUND = {
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],
 }
 #: Where names stand on the lines of `draw_found`.
-_PLACES = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.175, 13.9), "Laplace, Theorem 2.2": (0.6, 11.6)}
+_PLACES = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.175, 13.9), "Laplace, Theorem 2.2": (0.6, 10.9)}
 _RELEASES = {
     "set": "the items",
     "list": "the items, in order",
@@ -79,7 +79,13 @@ def draw_found(frame: pd.DataFrame) -> Figure:
         said = str(name).replace("Theorem 2.2", "Theorem 2.2 (main)") if on_phone() else str(name)
         axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, label=said, **look)
         if not on_phone():
-            axes.text(*_PLACES[str(name)], said.replace(", ", ",\n"), color=look["color"], va="center", fontsize=9)
+            axes.text(
+                *_PLACES[str(name)],
+                said.replace(", ", ",\n").replace(" (", "\n("),
+                color=look["color"],
+                va="center",
+                fontsize=9,
+            )
     axes.axhline(most, color="black", lw=1, ls=":")
     axes.text(5.2, most - 0.4, f"{most} of {PUBLISHED}", ha="right", va="top", fontsize=9)
     for epsilon, name, text in ((few, "Gumbel noise", f"{few:.2f}"), (many, "Laplace, Theorem 2.2", f"{many:.1f}")):
@@ -228,10 +234,19 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     message = f"At ε = {frame.epsilon.iloc[0]:g} Gumbel noise keeps more of a long list than Laplace noise"
     figure, (axes,) = panels(message=message, height=3.2)
     looks = {"Gumbel": _FOUND["Gumbel noise"], "Laplace, ours": CALIBRATION["corrected"], **_FOUND}
+    looks["Laplace, Theorem 2.1"] = _FOUND["Laplace, Theorem 2.1"] | {"color": COLOURS[3]}
     part = frame[frame.mechanism.isin(looks)].sort_values("k", kind="stable")
     for name, rows in part.groupby("mechanism", sort=False):
-        axes.errorbar(rows.k, rows["mean"], BAR * rows.se, capsize=2, label=str(name), **looks[str(name)])
-    axes.set(xscale="log", ylim=(0, 1.03), xlabel="items selected, $k$", ylabel="share of the true top $k$ found")
+        axes.errorbar(
+            rows.k, rows["mean"], BAR * rows.se, capsize=2, clip_on=False, label=str(name), **looks[str(name)]
+        )
+    axes.set(
+        xscale="log",
+        xlim=(0.95 * part.k.min(), part.k.max()),
+        ylim=(-0.08, 1.03),
+        xlabel="items selected, $k$",
+        ylabel="share of the true top $k$ found",
+    )
     axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
     axes.minorticks_off()
     ours = {"Laplace, ours": "Laplace, our proof"}

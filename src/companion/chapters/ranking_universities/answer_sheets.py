@@ -46,7 +46,10 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
     """Counts of one sheet before (open) and after (arrow), a row an item and a panel a rule."""
     total = (frame.after - frame.before).abs().groupby(frame.rule, sort=False).sum()
     filled, empty, net = (f"{steps:g}" for steps in total)
-    message = f"One sheet changed moves {filled} wins; {empty} if lines may stay empty, but halved net wins only {net}"
+    message = (
+        f"One sheet that changes moves up to {filled} wins; {empty} if lines may stay empty, "
+        f"but halved net wins only {net}"
+    )
     figure, made = panels(len(total), message=message, height=2.8, sharey=True)
     for axes, (rule, rows) in zip(made, frame.groupby("rule", sort=False), strict=True):
         for row, (before, after) in enumerate(zip(rows.before, rows.after, strict=True)):
@@ -68,7 +71,7 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
     key(figure, marks, ("the sheet as filled in", "changed: loses", "changed: gains"))
     note(
         figure,
-        "A line of the sheet compares two universities. In the worst change the upper three and the lower "
-        "three change roles. Above each panel: the sizes of all changes added up.",
+        "A line of the sheet compares two universities. The change: the upper three and the lower three swap "
+        "their parts. Above each panel: the sizes of all changes added up.",
     )
     return figure

@@ -187,8 +187,8 @@ def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-#: From this share on a cell is so dark that white is read best.
-_DARK = 0.68
+#: From this share on white is read best on a cell, by day and inverted.
+_DARK = 0.62
 
 
 @styled

@@ -26,7 +26,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
     random_difference,
     survey_mle,
 )
-from companion.instruments.style import key, label_outer, panels, styled, wrapped
+from companion.instruments.style import BAR, key, label_outer, note, panels, styled, wrapped
 from companion.instruments.sweep import stream
 from companion.printed.cai2025 import algorithm_3
 from dprank.pairwise import mle_from_counts, objective_loss
@@ -216,4 +216,6 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
         axes.grid(False)
     label_outer(made, "same order, % of the draws", "")
     key(figure, *made[0].get_legend_handles_labels())
+    sure = math.ceil(100 * BAR * frame.se.max())
+    note(figure, f"Undecided: neither of the two is preferred. Shares of the draws: ± {sure} % at most (95 %).")
     return figure

@@ -119,6 +119,10 @@ def check_finding_3(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame) -> Iter
         yield amended(what, row.fraction, relation, 0.5, error=row.error)
 
 
+#: From this size on white is read best on a cell, by day and inverted.
+_DARK = 0.17
+
+
 @styled
 def draw_advantage(frame: pd.DataFrame) -> Figure:
     """How much more the MLE misses than counts, as printed: a panel a kind of privacy, a field a setting."""
@@ -134,6 +138,8 @@ def draw_advantage(frame: pd.DataFrame) -> Figure:
         percent = table.map(lambda more: f"{round(100 * more):+d}".replace("-", "−").replace("+0", "0"))
         look = {"cmap": "RdBu", "vmin": -0.3, "vmax": 0.3, "cbar": False, "annot_kws": {"size": 9}}
         sns.heatmap(table, ax=axes, annot=percent, fmt="", **look)
+        for text, more in zip(axes.texts, table.to_numpy().flat, strict=True):
+            text.set_color("white" if abs(more) > _DARK else "black")
         axes.invert_yaxis()
         axes.tick_params(length=0, labelrotation=0)
         private = {"edge": "one comparison", "individual": "one voter"}[str(unit)]

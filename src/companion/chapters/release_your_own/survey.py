@@ -215,18 +215,23 @@ def minister() -> HTML:
 def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     """Expected wrong pairs against the number of answers of a person that count: noise alone, and other people."""
     figure, (axes,) = panels(message="Counting only half of each person's answers makes the worst order", height=3.1)
-    look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "label": "noise, and who is asked"}
+    look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "label": "with noise and people drawn anew"}
     axes.errorbar(frame.answers, frame.others, BAR * frame.se, **look)
-    axes.plot(frame.answers, frame.noise, "s--", color=COLOURS[1], ms=3.5, lw=1.2, label="noise alone")
+    axes.plot(
+        frame.answers,
+        frame.noise,
+        "s--",
+        color=COLOURS[1],
+        ms=3.5,
+        lw=1.2,
+        label="with noise drawn anew, the same people",
+    )
     axes.set(ylim=(0, 1.15 * frame.others.max()), xlabel="answers of a person that count")
     axes.set_ylabel("pairs in the wrong order, of 15")
     axes.set_xticks([1, 3, 5, 8, 11, 15])
     key(figure, *axes.get_legend_handles_labels(), columns=2)
-    note(
-        figure,
-        f"Each person was asked {frame.answers.max()} pairs. Wrong: not as all answers would have it. The noise is "
-        f"that for ε = {frame.epsilon.iloc[0]:g}, however many answers count.",
-    )
+    said = f"The noise is that for ε = {frame.epsilon.iloc[0]:g}, however many answers count."
+    note(figure, f"Wrong: against the order by all answers, without noise. The survey asks for 15 pairs. {said}")
     return figure
 
 

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import CALIBRATION, COLOURS, key, on_phone, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, key, note, on_phone, panels, styled
 from companion.instruments.uniformity import exponent, mean_square_bias
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
@@ -212,7 +212,7 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
     message = (
         "With few items shuffled rankings can pass the printed threshold more often than promised; "
-        "with many items far less often"
+        "with many items far less"
     )
     figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
@@ -235,4 +235,8 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
     handles, labels = axes.get_legend_handles_labels()
     handles.append(Line2D([], [], color=_EXCEEDED, alpha=0.3, lw=7))
     key(figure, handles, [*labels, "more than promised"], columns=1 if on_phone() else 3)
+    note(
+        figure,
+        "Pass: the statistic of the test exceeds the threshold. Mean: that of the statistic if rankings are shuffled.",
+    )
     return figure

@@ -274,7 +274,9 @@ def draw_distance_laws(frame: pd.DataFrame) -> Figure:
     """Distribution functions of the distance of two rankings, with the printed and the exact threshold."""
     message = "Two rankings with a slight common lean lie closer than shuffled ones; the printed threshold misses much"
     figure, (axes,) = panels(message=message, height=3.0)
-    for (law, part), colour in zip(frame.groupby("law", sort=False), ("black", *COLOURS[3:]), strict=False):
+    for (law, part), colour in zip(
+        frame.groupby("law", sort=False), ("black", COLOURS[3], COLOURS[2], COLOURS[5]), strict=False
+    ):
         name = str(law).replace("uniform", "shuffled").replace("1 - phi =", "lean")
         bars = BAR * part.se.where(part.se > 0)
         axes.errorbar(part.distance, part.probability, bars, capsize=2, color=colour, label=name)
@@ -285,5 +287,7 @@ def draw_distance_laws(frame: pd.DataFrame) -> Figure:
     axes.set(xlabel=f"pairs of {frame['items'].iloc[0]} items on which two rankings differ", ylim=(-0.02, 1.02))
     axes.set(ylabel="chance that so few differ", title="agreement is found left of a threshold")
     key(figure, *axes.get_legend_handles_labels(), columns=3)
-    note(figure, "Lean: 1 − φ; at 0 rankings are shuffled, at 1 all alike. Bars: 95 %.")
+    note(
+        figure, "Lean: 1 − φ, 0 if shuffled, 1 if all rankings are alike. Bars: 95 %, from simulated pairs of rankings."
+    )
     return figure

@@ -344,6 +344,7 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
         figure,
         "Loss: pairs in the wrong order, or items missed. "
         f"Of {len(frame)} cases others lose more in {better} and less in {worse}, by more than {BARS:g} standard "
-        f"errors; in the rest no difference is sure. Arrow: beyond {reach[1]:g}.",
+        f"errors; in the rest no difference is sure. Arrow: beyond {reach[1]:g}. Loss: the share of the most frequent "
+        "items that is missed, or of pairs in the wrong order.",
     )
     return figure
