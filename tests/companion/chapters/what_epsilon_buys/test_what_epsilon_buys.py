@@ -109,9 +109,9 @@ def test_beliefs_of_twenty_releases_are_quantiles_of_all():
 def test_dots_of_releases_are_drawn_at_their_beliefs_and_apart():
     shown = belief.twenty(belief.sums_of(outcomes.people_of(4, 50)), [0.1, 3.0])
     axes = belief.draw_twenty(shown).axes[0]
-    dots = [line.get_xydata() for line in axes.lines if line.get_marker() == "."]
+    dots = [np.asarray(line.get_xydata(), float) for line in axes.lines if line.get_marker() == "."]
     believed = [100 * part["belief"].sort_values() for _, part in shown[shown["epsilon"] == 0.1].groupby("published")]
-    assert sorted(part[0, 0] for part in dots) == pytest.approx(sorted(part.iloc[0] for part in believed))
+    assert sorted(float(part[0, 0]) for part in dots) == pytest.approx(sorted(part.iloc[0] for part in believed))
     for part in dots:
         near = abs(part[:, None, 0] - part[:, 0]) < 0.6
         same = part[:, None, 1] == part[:, 1]
