@@ -100,7 +100,7 @@ AXES = {
 }
 _SYMBOLS = {"n": "n", "p": "share of pairs", "m": "voters", "epsilon": "ε"}
 _TICKS = (0.2, 0.25, 0.5, 1, 2, 2.5, 4, 5, 10, np.inf)
-_MISTAKES = "The authors' two mistakes: strengths not centred, and wrong items taken for the best."
+_MISTAKES = "The authors' two mistakes: true strengths not shifted to mean 0, and wrong items taken for the best."
 #: Marks of a figure's curves.
 MARKS = "os^DvP"
 #: How a variant of a curve is drawn; the last is as the paper's figure has it.

@@ -267,7 +267,7 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     """Probability of acceptance against UNIF's statistic, and privacy loss against the number of rankings."""
     part = frame[frame.panel == "loss"]
     last = part.x[part.low > EPSILON_0].max()
-    enough = float(f"{last:.1g}")
+    enough = float(f"{last:.2g}")
     message = (
         "TRUN accepts (says: shuffled) where rankings agree; "
         f"with fewer than about {enough:,.0f} rankings one of them moves it too far"
@@ -286,7 +286,15 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     loss.plot(part.x, part.high, color=COLOURS[6], ls="--", lw=1, label="never above (proved)")
     loss.axhline(EPSILON_0, color="black", lw=0.8, ls=":", label="promised")
     loss.plot(last, EPSILON_0, "o", color=COLOURS[1])
-    loss.annotate(f"about {enough:,.0f}", (last, EPSILON_0), (9, 9), textcoords="offset points", fontsize=9)
+    loss.annotate(
+        f"about {enough:,.0f}",
+        (last, EPSILON_0),
+        (-6, -6),
+        ha="right",
+        va="top",
+        textcoords="offset points",
+        fontsize=9,
+    )
     loss.set(title="privacy lost through one ranking", xlabel="rankings", ylabel="privacy lost (ε)")
     loss.set(xscale="log", yscale="log")
     loss.legend(loc="lower left", fontsize=9)

@@ -210,9 +210,12 @@ def check_moments(
 @styled
 def draw_null_law(frame: pd.DataFrame) -> Figure:
     """Exact tails of UNIF's statistic for uniform rankings against what the printed threshold promises."""
+    over = frame["size"] > np.exp(-(frame.excess**2) / 4)
+    few = over.groupby(frame.m).any()
+    passing, other = (" or ".join(f"{m:,}" for m in few.index[it]) for it in (few, ~few))
     message = (
-        "With few items shuffled rankings can pass the printed threshold more often than promised; "
-        "with many items far less"
+        f"With {passing} items shuffled rankings can pass the printed threshold more often than promised; "
+        f"with {other} far less often"
     )
     figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
