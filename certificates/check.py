@@ -178,15 +178,21 @@ def told(sides: Sides) -> str:
 
 
 def enclosed(x: Number) -> str | list[str]:
-    """What a certificate says of a side: the rational, or two decimals around the ball."""
-    if not isinstance(x, arb):
-        return str(x) if len(str(x)) <= 60 else enclosed(arb(x))
-    need(x.is_finite(), "a side is not finite")
-    middle, radius = x.mid(), x.rad()
-    scale = int(arb(abs(middle) + radius + arb(2) ** -4000).log_base(10).floor().upper().unique_fmpz() or 0) - 11
-    unit = fmpq(10) ** scale
-    low, high = ((x / arb(unit)).lower().floor(), (x / arb(unit)).upper().ceil())
-    return [f"{Decimal(int(end.unique_fmpz())).scaleb(scale):{'f' if -30 < scale < 12 else ''}}" for end in (low, high)]
+    """What a certificate says of a side: the rational, or two decimals around it."""
+    if not isinstance(x, arb) and len(str(x)) <= 60:
+        return str(x)
+    need(not isinstance(x, arb) or x.is_finite(), "a side is not finite")
+    low, high = map(dyadic, (x.lower(), x.upper())) if isinstance(x, arb) else (fmpq(x), fmpq(x))
+    top = max(abs(low), abs(high), fmpq(1, 10**1200))
+    scale = len(str(top.floor())) - 12 if top >= 1 else -len(str((1 / top).floor())) - 11
+    ends = (low / fmpq(10) ** scale).floor(), (high / fmpq(10) ** scale).ceil()
+    return [f"{Decimal(int(end)).scaleb(scale):{'f' if -30 < scale < 12 else ''}}" for end in ends]
+
+
+def dyadic(end: arb) -> fmpq:
+    """The exact value of a ball without a radius."""
+    digits, power = end.man_exp()
+    return fmpq(digits) * fmpq(2) ** int(power)
 
 
 def fill(text: str) -> dict[str, Any]:
