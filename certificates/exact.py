@@ -92,7 +92,8 @@ def orders(m: int) -> Iterator[tuple[int, ...]]:
 
 
 def is_order(value: Any, m: int, name: str = "ranking") -> tuple[int, ...]:
-    need(isinstance(value, list) and sorted(map(str, value)) == sorted(map(str, range(m))), f"{name} is no order")
+    need(isinstance(value, list) and all(type(it) is int for it in value), f"{name} must be a list of integers")
+    need(sorted(value) == list(range(m)), f"{name} is no order")
     return tuple(value)
 
 

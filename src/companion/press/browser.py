@@ -1,8 +1,8 @@
 """Every page of the rendered site, opened from `file://` in headless Chromium, in light and dark, on a desk and on a
 phone, several pages at a time.
 
-In each view a page is asked whether it is wider than a phone, whether each of its texts can be read against its ground,
-and what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice.
+In each of its views a page is asked whether it is wider than a phone and whether each of its texts can be read against
+its ground, and in half of them what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 View = tuple[Literal["light", "dark"], int]  # the scheme that the reader asks for, and px of width
 DESK, PHONE, HEIGHT = 1280, 390, 900
-#: A page is loaded in each scheme, once on a desk and once on a phone, and seen in the other width without a new load.
+#: The loads of a page that runs something of its own: one a scheme, one on a desk and one on a phone, each seen in the
+#: other width without a new load.
 LOADS: list[list[View]] = [[("light", DESK), ("light", PHONE)], [("dark", PHONE), ("dark", DESK)]]
 VIEWS: list[View] = [view for views in LOADS for view in views]
 #: Two views that have nothing in common: they show both schemes and both widths.
