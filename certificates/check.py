@@ -6,7 +6,7 @@
 A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and the two
 sides of the inequality there. This program knows what each claim prints (one module a paper), computes both sides anew
 from the instance alone, in exact rationals or in balls that hold the true value, and says
-`VIOLATED by at least …`, `ATTAINED`, or `NOT SHOWN: why`. It ends with 1 if any certificate is not shown.
+`VIOLATED by at least …`, `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`. It ends with 1 if any is not shown.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from flint import arb, ctx, fmpq
 PAPERS = alabi2022, busafekete2021_tests, busafekete2021_private, cai2025_edge, cai2025_individual, qiao2021
 STATEMENTS = {key: sides for paper in PAPERS for key, sides in paper.STATEMENTS.items()}
 PRECISIONS = 128, 512  # bits, the second where the first does not decide
+SHOWS = "violated", "attained", "all cases"
+ALL_CASES = "[all cases] "
 LARGEST = 60_000  # bytes of a certificate
 FIELDS = {"schema", "claim", "where", "shows", "printed", "instance", "found", "by", "argument", "record"}
 RATIONAL = re.compile(r"(-?\d{1,400})(?:/(\d{1,400}))?")
@@ -54,8 +56,11 @@ def check(text: str) -> str:
     need(enclosing(it["found"], found), "a side is not where it is said to be")
     by = ends(it["by"])[0]
     need(by >= 0 and all(at_most(by, here) for here in margins), "it is violated by less than is said")
-    verb = {"violated": "VIOLATED", "attained": "ATTAINED"}[it["shows"]]
-    return f"{verb}{f' by at least {shown(least)}' if verb == 'VIOLATED' else ''}: {'; '.join(map(told, found))}"
+    said = "; ".join(map(told, found))
+    if it["shows"] == "all cases":
+        need(all(type(cases) is int and cases > 0 for *_, cases in found), "no case was looked at")
+        return f"HOLDS in all {sum(cases for *_, cases in found):,} cases"
+    return f"VIOLATED by at least {shown(least)}: {said}" if it["shows"] == "violated" else f"ATTAINED: {said}"
 
 
 def enclosing(said: list[dict[str, Any]], found: list[Sides]) -> bool:
@@ -93,7 +98,7 @@ def margin(left: Number, relation: str, right: Number, shows: str) -> Number | N
     level = exact and gap == 0
     holds = {"<=": under or level, "<": under, ">=": over or level, ">": over, "==": level}[relation]
     fails = {"<=": over, "<": over or level, ">=": under, ">": under or level, "==": over or under}[relation]
-    if not (holds if shows == "attained" else fails):
+    if not (fails if shows == "violated" else holds):
         return None
     return abs(gap) if exact else arb(gap.abs_lower())
 
@@ -111,7 +116,11 @@ def read(text: str) -> dict[str, Any]:
     need(isinstance(it, dict) and it.get("schema") == 1, "schema must be 1")
     need(set(it) <= FIELDS, f"unknown fields: {', '.join(sorted(set(it) - FIELDS))}")
     need({"claim", "printed", "instance", "found", "by", "shows"} <= set(it), "a field is missing")
-    need(it["shows"] in ("violated", "attained"), "shows must be violated or attained")
+    need(it["shows"] in SHOWS, f"shows must be one of: {', '.join(SHOWS)}")
+    need(
+        (it["shows"] == "all cases") == (str(it["printed"]).startswith(ALL_CASES)),
+        f"{ALL_CASES} is for all cases, alone",
+    )
     need(isinstance(it["claim"], str) and isinstance(it["printed"], str), "claim and printed must be words")
     need(isinstance(it["instance"], dict) and isinstance(it["found"], list), "instance or found has another shape")
     need(

@@ -19,7 +19,7 @@ NEEDS_CORRECTION = ("needs a condition", "refuted", "true but empty", "depends o
 ALLOWED = {
     "kind": ("definition", "condition", "algorithm", "theorem", "lemma", "proof", "figure", "table", "sentence"),
     "verdict": VERDICTS,
-    "method": ("exact", "bound", "simulation", "argument"),
+    "method": ("exact", "numeric", "bound", "simulation", "argument"),
     "impact": ("privacy broken", "theorem false", "not as described", "proof gap", "slip of the pen"),
 }
 

@@ -24,7 +24,7 @@ def test_load(tmp_path: Path) -> None:
     [
         ({"kind": "axiom"}, "kind: 'axiom'; allowed: definition, condition, algorithm"),
         ({"verdict": "true"}, "verdict: 'true'; allowed: pending, holds, needs a condition"),
-        ({"method": "proof"}, "method: 'proof'; allowed: exact, bound, simulation, argument"),
+        ({"method": "proof"}, "method: 'proof'; allowed: exact, numeric, bound, simulation, argument"),
         ({"method": None}, "method: None; allowed: exact, .* when the verdict is 'holds'"),
         ({"where": 4.1}, "where: 4.1; allowed: one line of text"),
         ({"where": " "}, "where: ' '; allowed: one line of text"),
