@@ -1,7 +1,7 @@
 """Check certificates: recompute what a refutation rests on, and say whether it stands. Nothing of ours is used.
 
     pip install python-flint
-    python check.py FILE-OR-FOLDER ...
+    python check.py FILE-OR-FOLDER ...      # - is what comes in
 
 A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and the two
 sides of the inequality there. This program knows what each claim prints (one module a paper), computes both sides anew
@@ -50,7 +50,7 @@ def check(text: str) -> str:
         if None not in margins and enclosing(it["found"], found):
             break
     need(bool(margins), "nothing is compared")
-    need(None not in margins, f"{' and '.join(map(told, found))}: not certain")
+    need(None not in margins, f"{' and '.join(map(told, found))}: not certainly {it['shows']}")
     least = min(margins, key=lambda here: arb(here).mid())
     need(len(it["found"]) == len(found), "as many comparisons must be found as there are")
     need(enclosing(it["found"], found), "a side is not where it is said to be")
@@ -223,18 +223,20 @@ def main(arguments: list[str]) -> int:
     filling = "--fill" in arguments
     given = [Path(it) for it in arguments if it != "--fill"]
     paths = [path for it in given for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
-    failed = not paths
+    shown = 0
     for path in paths:
+        name = "/".join(path.with_suffix("").parts[-2:])
         try:
-            text = path.read_text(encoding="utf-8")
+            text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
             if filling:
                 text = json.dumps(fill(text), ensure_ascii=False, indent=1) + "\n"
                 path.write_text(text, encoding="utf-8")
-            print(f"{path.stem}: {check(text)}")
+            print(f"{name}: {check(text)}")
+            shown += 1
         except (NotShown, OSError, UnicodeDecodeError) as error:
-            failed = True
-            print(f"{path.stem}: NOT SHOWN: {error}")
-    return int(failed)
+            print(f"{name}: NOT SHOWN: {error}")
+    print(f"{shown} of {len(paths)} shown")
+    return int(not paths or shown < len(paths))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,10 @@ def fill(template: str, **values: Any) -> str:
     return _TEMPLATES.get_template(template).render(**values).strip()
 
 
-def card(claim: Claim, record: Record, profile: str) -> str:
-    """Verdict card of a claim, as HTML; styled by `book/_static/book.css`."""
-    ours = claim.id.startswith(OURS)
-    return fill("card.html", claim=claim, record=record, main=decisive(record), profile=profile, ours=ours)
+def card(claim: Claim, record: Record, profile: str, certificates: Sequence[Any] = ()) -> str:
+    """Verdict card of a claim with its `certificates`, as HTML; styled by `book/_static/book.css`."""
+    said = {"main": decisive(record), "ours": claim.id.startswith(OURS), "certificates": certificates}
+    return fill("card.html", claim=claim, record=record, profile=profile, **said)
 
 
 class Html(str):

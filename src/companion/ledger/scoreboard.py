@@ -13,10 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from companion.ledger.card import PAPERS, Html, counterexample, fill
+from companion.ledger.card import OURS, PAPERS, Html, counterexample, fill
+from companion.ledger.certificates import Certificate, load_certificates, uncovered
 from companion.ledger.claim import Check, Record, decisive
 from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, VERDICTS, Claim, find_root, load_ledger
 from companion.ledger.latex import latex
+
+#: Verdicts of which one instance can show that the print fails.
+SHOWN = ("refuted", "true but empty", "depends on the reading")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Entry:
     checks: tuple[Check, ...] = ()
     #: Claims whose proof rests on it, and the verdicts on them.
     rests: tuple[tuple[Claim, str], ...] = ()
+    certificates: tuple[Certificate, ...] = ()
 
     @property
     def paper(self) -> str:
@@ -72,17 +77,28 @@ class Entry:
         head, body = self.text.replace("\n", " ").split(" Printed: ", 1)
         return textwrap.fill(rf"\paragraph{{{latex(head)}}} Printed: {latex(body)}", 88, break_on_hyphens=False)
 
+    @property
+    def certified(self) -> bool:
+        """Whether a certificate shows where it fails."""
+        return any(it.shows == "violated" for it in self.certificates)
+
     def row(self) -> dict[str, Any]:
         """For a table: what the ledger says, and the verdict of this build."""
         claim = self.claim
         keys = ("where", "kind", "statement", "quote", "why", "left_out", "corrected", "impact", "method", "chapter")
-        return {"id": claim.id, "paper": self.paper, "verdict": self.verdict} | {
-            key: getattr(claim, key) or "" for key in keys
-        }
+        return (
+            {"id": claim.id, "paper": self.paper, "verdict": self.verdict}
+            | {key: getattr(claim, key) or "" for key in keys}
+            | {"certificates": " ".join(it.file for it in self.certificates)}
+        )
 
 
-def entries(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> list[Entry]:
-    """Every claim of the ledger with what a build recorded, a paper after the other."""
+def entries(
+    ledger: Mapping[str, Claim],
+    records: Iterable[Mapping[str, Any]],
+    certificates: Mapping[str, Iterable[Certificate]] | None = None,
+) -> list[Entry]:
+    """Every claim of the ledger with what a build recorded and its `certificates`, a paper after the other."""
     observed = {entry["claim"]: Record.from_json(entry) for entry in records}
     verdicts = {name: observed[name].verdict if name in observed else claim.verdict for name, claim in ledger.items()}
     rests: dict[str, list[tuple[Claim, str]]] = {name: [] for name in ledger}
@@ -91,14 +107,24 @@ def entries(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -
             rests[used].append((claim, verdicts[name]))
     order = [*PAPERS, *sorted({name.split(":")[0] for name in ledger} - PAPERS.keys())]
     return [
-        Entry(claim, verdicts[name], observed[name].checks if name in observed else (), tuple(rests[name]))
+        Entry(
+            claim,
+            verdicts[name],
+            observed[name].checks if name in observed else (),
+            tuple(rests[name]),
+            tuple((certificates or {}).get(name, ())),
+        )
         for name, claim in sorted(ledger.items(), key=lambda item: order.index(item[0].split(":")[0]))
     ]
 
 
-def ledger_files(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, bytes]:
+def ledger_files(
+    ledger: Mapping[str, Claim],
+    records: Iterable[Mapping[str, Any]],
+    certificates: Mapping[str, Iterable[Certificate]],
+) -> dict[str, bytes]:
     """The ledger for other programs, as JSON and CSV."""
-    rows = [entry.row() for entry in entries(ledger, records)]
+    rows = [entry.row() for entry in entries(ledger, records, certificates)]
     return {
         "ledger.json": json.dumps(rows, indent=1, ensure_ascii=False).encode(),
         "ledger.csv": pd.DataFrame(rows).to_csv(index=False).encode(),
@@ -112,7 +138,8 @@ class Scoreboard:
         root = root or find_root()
         content = json.loads((root / records).read_text(encoding="utf-8"))
         self.profile: str = content["profile"]
-        self.entries = entries(load_ledger(root), content["records"])
+        self.entries = entries(load_ledger(root), content["records"], load_certificates(root))
+        self.uncovered = uncovered(root)
 
     def frame(self) -> pd.DataFrame:
         """One row a claim: ``id``, ``paper``, ``verdict``, ``where``, ``kind``, ``impact``, ``chapter`` and text."""
@@ -125,6 +152,37 @@ class Scoreboard:
     def impacts(self) -> pd.DataFrame:
         """Claims that do not simply hold, by paper (row) and impact (column), with totals."""
         return self._crossed("impact", list(ALLOWED["impact"]))
+
+    def methods(self) -> pd.DataFrame:
+        """Claims by paper (row) and the method by which they are judged (column), with totals."""
+        return self._crossed("method", list(ALLOWED["method"]))
+
+    def coverage(self) -> pd.DataFrame:
+        """How many claims of each verdict that an instance can show (column) have a certificate, by paper (row)."""
+        rows = [
+            {"paper": it.paper, "verdict": it.verdict, "certified": it.certified, "claims": 1}
+            for it in self.entries
+            if it.verdict in SHOWN and not it.claim.id.startswith(OURS)
+        ]
+        sums = pd.DataFrame(rows).pivot_table(
+            index="paper", columns="verdict", aggfunc="sum", margins=True, margins_name="all", fill_value=0
+        )
+        table = sums["certified"].astype(str) + " of " + sums["claims"].astype(str)
+        order = [it for it in (*PAPERS.values(), "all") if it in table.index]
+        return table.loc[order, [*(it for it in SHOWN if it in table), "all"]].rename_axis(index=None, columns=None)
+
+    def without_certificate(self) -> Html:
+        """The claims that have none though their verdict is of such a kind, with the reason."""
+        those = [it for it in self.entries if it.claim.id in self.uncovered]
+        return Html(fill("uncovered.html", entries=those, reasons=self.uncovered))
+
+    def all_certificates(self) -> Html:
+        """Every certificate, in the order of the papers, with what it shows."""
+        papers: dict[str, list[Entry]] = {}
+        for it in self.entries:
+            if it.certificates:
+                papers.setdefault(it.paper, []).append(it)
+        return Html(fill("certificates.html", papers=papers))
 
     def _crossed(self, column: str, order: list[str]) -> pd.DataFrame:
         frame = self.frame()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,6 +12,7 @@ import nbformat
 
 from companion.instruments.seed import ROOT
 from companion.ledger.card import card
+from companion.ledger.certificates import Certificate
 from companion.ledger.claim import Check, Record
 from companion.ledger.files import Claim
 from companion.press import BuildError
@@ -110,9 +111,16 @@ def _figure(chapter: str, figure: Mapping[str, str], output: Any, taken: Iterabl
     return {file: text.encode() for file, text in made.items()}
 
 
-def draw_cards(notebook: nbformat.NotebookNode, ledger: Mapping[str, Claim], profile: str) -> None:
-    """Draw the verdict cards: a rewording in the ledger needs no execution."""
+def draw_cards(
+    notebook: nbformat.NotebookNode,
+    ledger: Mapping[str, Claim],
+    profile: str,
+    certificates: Mapping[str, Sequence[Certificate]],
+) -> None:
+    """Draw the verdict cards: a rewording in the ledger needs no execution, nor does a certificate."""
     for output in outputs(notebook):
         entry = output.metadata.get("claim")
         if entry and entry["claim"] in ledger:
-            output.data["text/html"] = card(ledger[entry["claim"]], Record.from_json(entry), profile)
+            output.data["text/html"] = card(
+                ledger[entry["claim"]], Record.from_json(entry), profile, certificates.get(entry["claim"], ())
+            )

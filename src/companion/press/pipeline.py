@@ -17,6 +17,7 @@ import nbformat
 
 from companion.instruments.cluster import workers
 from companion.instruments.seed import ROOT
+from companion.ledger.certificates import Certificate, certificate_files, load_certificates
 from companion.ledger.feed import FILE as FEED
 from companion.ledger.feed import feed
 from companion.ledger.files import Claim, load_ledger
@@ -96,6 +97,11 @@ class Build:
             raise BuildError(str(error)) from None
 
     @cached_property
+    def certificates(self) -> dict[str, list[Certificate]]:
+        """What can be checked without us, by claim."""
+        return load_certificates(self.layout.root)
+
+    @cached_property
     def sources(self) -> Sources:
         """The code as it is now."""
         return Sources(self.layout)
@@ -113,7 +119,7 @@ class Build:
 
     def late_jobs(self, collected: Collected) -> list[Job]:
         """Late notebooks read the records and the ledger too."""
-        extra = self.layout.hashes("data/claims/*.yml")
+        extra = self.layout.hashes("data/claims/*.yml", "data/certificates/**/*", "certificates/*.py")
         extra["_build/records.json"] = digest(collected.json)
         return [self.job(chapter, extra) for chapter in self.late]
 
@@ -176,7 +182,7 @@ class Build:
         pages = {}
         for job in jobs:
             pages[job.chapter.name] = page = merge(job.chapter.notebook, job.executed())
-            draw_cards(page, self.ledger, self.profile)
+            draw_cards(page, self.ledger, self.profile, self.certificates)
         assemble(pages, self.ledger, citation(self.layout.root)["bibtex"])
         return pages
 
@@ -199,13 +205,13 @@ class Build:
         """What pages load or link to: drawings for a phone, the ledger as tables, the feed of its errata, a picture of
         the book.
         """
-        tables = ledger_files(self.ledger, collected.records)
+        tables = ledger_files(self.ledger, collected.records, self.certificates)
         files = collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
         if changes := load_history(self.layout.root):
             base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
             author = citation(self.layout.root)["author"]
             files[FEED] = feed(entries(self.ledger, collected.records), changes, author, base)
-        return files | shared_picture(self.layout.root, collected.figures)
+        return files | certificate_files(self.layout.root) | shared_picture(self.layout.root, collected.figures)
 
     def put(self, files: Mapping[str, bytes], **options: Any) -> None:
         """Render what is staged, with the `options` of `render`."""
