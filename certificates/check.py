@@ -219,6 +219,19 @@ def fill(text: str) -> dict[str, Any]:
     return it | {"found": [{"left": enclosed(a), "right": enclosed(b)} for a, _, b in found], "by": by}
 
 
+def laid_out(it: Any) -> str:
+    """JSON with a line for each field, and for each of an instance and of what is found."""
+
+    def block(value: Any) -> str:
+        if isinstance(value, dict):
+            return "{\n" + ",\n".join(f"  {line(key)}: {line(here)}" for key, here in value.items()) + "\n }"
+        whole = isinstance(value, list) and value and isinstance(value[0], dict)
+        return "[\n" + ",\n".join(f"  {line(here)}" for here in value) + "\n ]" if whole else line(value)
+
+    line = lambda value: json.dumps(value, ensure_ascii=False)  # noqa: E731
+    return "{\n" + ",\n".join(f" {line(key)}: {block(value)}" for key, value in it.items()) + "\n}\n"
+
+
 def main(arguments: list[str]) -> int:
     filling = "--fill" in arguments
     given = [Path(it) for it in arguments if it != "--fill"]
@@ -229,7 +242,7 @@ def main(arguments: list[str]) -> int:
         try:
             text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
             if filling:
-                text = json.dumps(fill(text), ensure_ascii=False, indent=1) + "\n"
+                text = laid_out(fill(text))
                 path.write_text(text, encoding="utf-8")
             print(f"{name}: {check(text)}")
             shown += 1

@@ -32,7 +32,7 @@ SENTENCES = {
     "": "{it} {fails}.",
     "read as": "Read as {words}: {it} {fails}.",
     "says something": "It would say something ({words}) if {it}, which {fails}.",
-    "corrected": "Our correction, {it}, is attained.",
+    "corrected": "Our correction is sharp: {it} is reached.",
     "all cases": "{it} holds in all {cases} cases.",
 }
 PREFIX = re.compile(r"\[(?P<kind>[^\]:,]*)[:,]? ?(?P<words>[^\]]*)\] (?P<rest>.*)")
@@ -95,7 +95,7 @@ def load_certificates(root: Path) -> dict[str, list[Certificate]]:
         values = {key: it[key] for key in ("claim", "shows", "printed", "by")}
         name = path.relative_to(root).as_posix()
         found[it["claim"]].append(Certificate(name, **values, cases=cases, argument=it.get("argument", "")))
-    return dict(found)
+    return {claim: sorted(those, key=lambda it: it.shows != "violated") for claim, those in found.items()}
 
 
 def uncovered(root: Path) -> dict[str, str]:

@@ -117,7 +117,7 @@ def test_what_an_author_is_sent(board):
 
 def test_the_ledger_for_other_programs(board, tmp_path):
     content = json.loads((tmp_path / "records.json").read_text())
-    files = ledger_files(load_ledger(tmp_path), content["records"])
+    files = ledger_files(load_ledger(tmp_path), content["records"], {})
     listed = json.loads(files["ledger.json"])
     assert [row["verdict"] for row in listed] == list(board.frame().verdict)
     table = pd.read_csv(io.BytesIO(files["ledger.csv"]), keep_default_na=False)
