@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import re
 import subprocess
 import sys
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context, Decimal
 from fractions import Fraction
@@ -20,9 +21,10 @@ import pandas as pd
 import yaml
 
 from companion.ledger.card import PAPERS
+from companion.ledger.claim import Check
 from companion.ledger.files import find_root
 
-__all__ = ["Certificate", "Checker", "certificate_files", "load_certificates", "uncovered"]
+__all__ = ["Certificate", "Checker", "certificate_files", "load_certificates", "uncovered", "unlike"]
 
 FOLDER, CHECKER = "data/certificates", "certificates"
 #: All of them and the checker, on the site.
@@ -49,7 +51,9 @@ class Certificate:
     printed: str
     by: str
     cases: str = ""
-    argument: str = ""
+    record: str = ""
+    #: What each side lies between.
+    ends: tuple[tuple[Fraction, Fraction], ...] = ()
 
     @property
     def href(self) -> str:
@@ -92,10 +96,27 @@ def load_certificates(root: Path) -> dict[str, list[Certificate]]:
     for path in sorted((root / FOLDER).rglob("*.json")):
         it = json.loads(path.read_text(encoding="utf-8"))
         cases = f"{sum(int(here['right']) for here in it['found']):,}" if it["shows"] == "all cases" else ""
-        values = {key: it[key] for key in ("claim", "shows", "printed", "by")}
-        name = path.relative_to(root).as_posix()
-        found[it["claim"]].append(Certificate(name, **values, cases=cases, argument=it.get("argument", "")))
+        values = {key: it.get(key, "") for key in ("claim", "shows", "printed", "by", "record")}
+        sides = [here[side] for here in it["found"] for side in ("left", "right")]
+        ends = tuple((Fraction(side), Fraction(side)) if isinstance(side, str) else _ends(*side) for side in sides)
+        found[it["claim"]].append(Certificate(path.relative_to(root).as_posix(), **values, cases=cases, ends=ends))
     return {claim: sorted(those, key=lambda it: it.shows != "violated") for claim, those in found.items()}
+
+
+def _ends(low: str, high: str) -> tuple[Fraction, Fraction]:
+    return Fraction(low), Fraction(high)
+
+
+def unlike(root: Path, records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Numbers that chapters recorded and that are, by more than their own error, neither side of their certificate."""
+    checks = {entry["claim"]: [Check.from_json(check) for check in entry["checks"]] for entry in records}
+    problems = []
+    for it in (it for those in load_certificates(root).values() for it in those if it.record):
+        for check in (check for check in checks.get(it.claim, ()) if check.what == it.record):
+            slack = Fraction(check.error) + Fraction(math.ulp(check.observed))
+            if not any(low - slack <= Fraction(check.observed) <= high + slack for low, high in it.ends):
+                problems.append(f"{it.claim}: {check.what}: observed {check.observed!r}, which is not in {it.file}")
+    return problems
 
 
 def uncovered(root: Path) -> dict[str, str]:

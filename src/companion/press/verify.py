@@ -1,6 +1,6 @@
 """Compare the records of this build with the committed ones: integers and text exactly, floats by tolerance.
 
-A verdict that changed without a row in the history of the ledger differs, too.
+A verdict that changed without a row in the history of the ledger differs, too; so does a number from its certificate.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from companion.instruments.seed import ROOT
+from companion.ledger.certificates import unlike
 from companion.ledger.claim import Check, bearing
 from companion.ledger.files import Claim, load_ledger
 from companion.ledger.history import unrecorded
@@ -74,6 +75,7 @@ def verify(
     lines = [f"{other}: {_count(found)}"] if found and other else []
     lines += [str(it) for it in found if every or not (other and it.numeric)]
     lines += unrecorded(layout.root, ledger)
+    lines += unlike(layout.root, built["records"])
     return built["profile"], len(built["records"]), lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -21,6 +22,7 @@ from companion.ledger.certificates import (
     least,
     load_certificates,
     uncovered,
+    unlike,
 )
 from companion.ledger.claim import Record, printed
 from companion.ledger.files import find_root, load_ledger
@@ -101,6 +103,18 @@ def test_the_archive_is_all_that_a_stranger_needs(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, *command[2:]], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stdout.count("VIOLATED") > 10
+
+
+def test_a_number_that_is_not_that_of_its_certificate_is_found() -> None:
+    those = [it for certificates in load_certificates(ROOT).values() for it in certificates if it.record]
+    records = json.loads((ROOT / RECORDS).read_bytes())["records"]
+    named = {(it.claim, it.record) for it in those}
+    assert unlike(ROOT, records) == []
+    for entry in records:
+        for check in entry["checks"]:
+            if (entry["claim"], check["what"]) in named:
+                check["observed"] += 1e-6 + 2 * check["error"]
+    assert len(unlike(ROOT, records)) == len(those) > 40
 
 
 def test_the_checker_says_no_to_what_is_not_so() -> None:
