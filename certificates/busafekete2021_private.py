@@ -4,12 +4,14 @@ X is 1 where a ranking has the items of a pair in order, else −1; the pairs ar
 statistic, Σ over pairs of (Σ over rankings of X)² / k; every μ between 0 and 1 is that of some tolerance ε.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise, product
-from math import comb, factorial
+from math import comb, factorial, isqrt, prod
 
 import exact
+from busafekete2021_tests import distances
 from exact import Number, Sides, Statements, between, exp, log, need, rational, sqrt, whole
-from flint import arb, fmpq
+from flint import arb, arb_poly, fmpq
 
 STATEMENTS = Statements()
 says = STATEMENTS.says
@@ -49,12 +51,25 @@ def _(m, data, other) -> Sides:
     return abs(statistic(x) - statistic(y)), "<=", 0
 
 
+def moves(m, k) -> Iterator[tuple[fmpq, fmpq]]:
+    """|Y(D) − Y(D′)| and (4/k) Σ (|S| + 1), S the pairs' sums in D: all D of k rankings, all neighbours."""
+    need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 1, 6, "k") + 1) * k <= 30_000, "too many data sets")
+    rows = [signs(list(order), m) for order in exact.orders(m)]
+    for data, i, row in product(product(rows, repeat=k), range(k), rows):
+        moved = abs(statistic(data) - statistic((*data[:i], row, *data[i + 1 :])))
+        yield moved, fmpq(4 * sum(abs(sum(pair)) + 1 for pair in zip(*data, strict=True)), k)
+
+
 @says("busafekete2021:sec-5:sensitivity", "[corrected, attained] the largest |Y(D) − Y(D′)| == 4⌊m/2⌋(1 − 1/k)")
 def _(m, k) -> Sides:
-    need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 1, 6, "k") + 1) <= 20_000, "too many data sets")
-    rows = [signs(list(order), m) for order in exact.orders(m)]
-    moved = (abs(statistic((a, *rest)) - statistic((b, *rest))) for a, b, *rest in product(rows, repeat=k + 1))
-    return max(moved), "==", 4 * (m // 2) * (1 - fmpq(1, k))
+    return max(moved for moved, _ in moves(m, k)), "==", 4 * (m // 2) * (1 - fmpq(1, k))
+
+
+@says("busafekete2021:sec-5:sensitivity", "[all cases] |Y(D) − Y(D′)| <= 2m and (4/k) Σ (|S| + 1), all neighbours")
+@says("busafekete2021:alg-4", "[all cases] loss of Y + Lap(2m/ε₀), ε₀ |Y(D) − Y(D′)|/2m, <= ε₀, all neighbours")
+def _(sizes) -> Sides:
+    found = [moved <= min(2 * m, local) for m, k in sizes for moved, local in moves(m, k)]
+    return sum(found), "==", len(found)
 
 
 @says("busafekete2021:alg-4:variance", "[read as: under H₁ too] V[Y] <= m, for k rankings of two items")
@@ -89,7 +104,7 @@ def terms(m: int, mu: Number, epsilon: Number, delta: Number) -> list[arb]:
 
 def theorem_6(constant, m, mu, epsilon, delta, k) -> None:
     """Parameters of the theorem, with a k from C times the printed maximum to twice that."""
-    need(whole(m, 2, 10**16, "m") % 2 == 0 and between(epsilon, 0, 100, "epsilon") > 0, "m must be even")
+    need(whole(m, 2, 10**18, "m") % 2 == 0 and between(epsilon, 0, 100, "epsilon") > 0, "m must be even")
     most = constant * exact.largest(terms(m, between(mu, 0, 1, "mu"), epsilon, between(delta, 0, 1, "delta")))
     need(bool(most <= whole(k, 2, 10**12, "k") <= 2 * most), "k must be from C to 2C times the printed maximum")
 
@@ -105,15 +120,15 @@ def _(m, k, mu) -> list[Sides]:
 @each
 def _(constant, m, mu, epsilon, delta, k, s) -> Sides:
     """All rankings are one or its reverse, s more of the one; a neighbour has s − 2. By the secret numbering each
-    pair's sum is s or −s by a fair coin: Y = s² m/2k, and |ΣΣX| <= 3 s √(m/2) but for 2 exp(−9/2) (Hoeffding)."""
+    pair's sum is s or −s by a fair coin: Y = s² m/2k, and |ΣΣX| <= 8 s √(m/2) but for 2 exp(−32) (Hoeffding)."""
     theorem_6(constant, m, mu, epsilon, delta, k)
     need((k - whole(s, 2, k, "s")) % 2 == 0, "k and s must be both even or both odd")
     p, other = (line_15(m, k, mu, fmpq(m, 2) * it**2 / k) for it in (s, s - 2))
     need(other >= 0, "p must not be negative")
     far = 4 / (k * delta * epsilon) * log(1 / delta)  # the coin decides beyond; then line 10: too large a sum rejects
-    gate = far + sqrt(2 * log(2 / delta) / (m * k)) - 6 * s * sqrt(fmpq(m, 2)) / (m * k)
+    gate = far + sqrt(2 * log(2 / delta) / (m * k)) - 16 * s * sqrt(fmpq(m, 2)) / (m * k)
     passed = exact.laplace_cdf(far.min(gate), far / log(1 / delta)) - delta / 2
-    accepted = delta / 2 + (1 - 2 * exp(fmpq(-9, 2))) * passed * p
+    accepted = delta / 2 + (1 - 2 * exp(-32)) * passed * p
     return log(accepted / (delta / 2 + (1 - delta) * other)), "<=", epsilon
 
 
@@ -125,17 +140,18 @@ def _(constant, m, mu, epsilon, delta, k) -> Sides:
     return 1 - delta / 2 - (1 - delta) * 16 * excess / (m * mu**2 * (k - 1)), "<=", delta
 
 
-@says("busafekete2021:fig-3", "P(TRUN rejects uniform rankings) <= δ = 1/20 at a size of the figure, whatever ε is")
+@says("busafekete2021:fig-3", "P(TRUN rejects uniform rankings) <= δ = 1/20 at m = 10, k = 10 000, whatever ε is")
 def _(m, k) -> Sides:
-    """No μ is needed: where X = Y − m/2 < 0, p < 0 and only the coin accepts; by the inequalities of Hölder and Cauchy
-    P(X < 0) >= (E X²)²/(4 E X⁴), X being a sum of m/2 independent variables S²/k − 1, S a sum of k fair signs."""
-    need((m, k) in ((10, 10_000), (100, 1000), (500, 1000), (1000, 1000)), "no size of the figure")
-    moments = [1, *[0] * 8]  # of S, one sign after the other
-    for _ in range(k):
-        moments = [sum(comb(r, j) * moments[r - j] for j in range(0, r + 1, 2)) for r in range(9)]
-    two, four = (sum(comb(r, j) * (-1) ** j * fmpq(moments[2 * j], k**j) for j in range(r + 1)) for r in (2, 4))
-    below = (m // 2 * two) ** 2 / (4 * (m // 2 * four + 3 * (m // 2) * (m // 2 - 1) * two**2))
-    return fmpq(1, 40) + fmpq(19, 20) * below, "<=", fmpq(1, 20)
+    """No μ is needed: where Y < m/2, p < 0 and only the coin accepts. Each S is 2j, a surplus of k fair coins: the
+    coefficient of x^i is the chance of Σ j² = i < mk/8."""
+    need((m, k) == (10, 10_000), "not the first size of the figure")
+    chances = [arb(0)] * (m * k // 8)
+    for j in range(isqrt(len(chances) - 1) + 1):
+        chances[j**2] = arb(fmpq(comb(k, k // 2 + j) * (2 if j else 1), 2**k))
+    below = one = arb_poly(chances)
+    for _ in range(m // 2 - 1):
+        below = (below * one).truncate(len(chances))
+    return fmpq(1, 40) + fmpq(19, 20) * sum(below), "<=", fmpq(1, 20)
 
 
 @says("busafekete2021:thm-6:free", "[says something: at little cost] first term of k, the largest, / UNIF's k <= 10")
@@ -182,17 +198,25 @@ def _(constant, m, mu, epsilon, log_inverse_delta) -> Sides:
     return length + log(1 - exp(-length)), "<=", k_epsilon
 
 
-@says("busafekete2021:sec-6:tanh", "(e^γ − 1)/(e^γ + 1) == 2ε₀/m to one part in a thousand, γ = 2ε₀/m")
+@says("busafekete2021:alg-5", "[all cases] P(z | π)² <= e^mγ P(z | π′)², mγ = 2ε₀, every report z and two rankings")
+def _(m, odds) -> Sides:
+    rows, found = [signs(list(order), m) for order in exact.orders(whole(m, 2, 5, "m"))], []
+    odds = between(odds, 1, 10**6, "e^γ")
+    for z in product((-1, 1), repeat=m // 2):
+        law = [prod((odds if a == b else 1) / (odds + 1) for a, b in zip(z, row, strict=True)) for row in rows]
+        found += [p**2 <= odds**m * q**2 for p, q in product(law, repeat=2)]
+    return sum(found), "==", len(found)
+
+
+@says("busafekete2021:sec-6:tanh", "(e^γ − 1)/(e^γ + 1)/(2ε₀/m) >= 999/1000, γ = 2ε₀/m")
 def _(m, epsilon) -> Sides:
     g = 2 * between(epsilon, 0, fmpq(m, 200), "epsilon") / whole(m, 2, 10**6, "m")  # small, where ≈ is meant
-    return abs((exp(g) - 1) / (exp(g) + 1) / g - 1), "<=", fmpq(1, 1000)
+    return (exp(g) - 1) / (exp(g) + 1) / g, ">=", fmpq(999, 1000)
 
 
 def distance(m: int, phi: fmpq) -> arb:
     """Of a Mallows law from the uniform law, in total variation."""
-    weights = [(n, n * arb(phi) ** d) for d, n in enumerate(exact.mahonian(m))]
-    z = sum(w for _, w in weights)
-    return sum(abs(fmpq(n, factorial(m)) - w / z) for n, w in weights) / 2
+    return sum(abs(p - u) for p, u in zip(distances(m, arb(phi)), distances(m, fmpq(1)), strict=True)) / 2
 
 
 @says("busafekete2021:thm-7", "k(2m) <= (3/2) 2^(3/2) k(m), k = √(ln(1/δ)/m)/μ₀² at distance 1/2, as Θ(m^(3/2)) says")

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from itertools import pairwise, product
+from itertools import accumulate, combinations, compress, pairwise, product
 
 from exact import Statements, binomial, exp, kendall, log, mahonian, need, normal_cdf, orders, rational, sqrt, whole
 from flint import arb, fmpq
@@ -57,13 +57,9 @@ def mu(m, phi) -> arb:
     return (1 - power) / (1 + power)
 
 
-@says("busafekete2021:abstract:rate", "1 − δ <= power of a test of two rankings <= δ + 2 d² at d > ε, for m large")
-def _(epsilon, delta, sizes, spreads):
-    epsilon, delta = inside(epsilon, "epsilon"), inside(delta, "delta")
-    for m, phi in zip(rising(sizes, 2, 10**5), spreads, strict=True):
-        a = affinity(m, inside(phi, "phi"))
-        need(bool(1 - sqrt(a) > epsilon) and epsilon**2 * m >= 1, "d must be above epsilon, epsilon at least 1/√m")
-        yield 1 - delta, "<=", delta + 2 * (1 - a)
+@says("busafekete2021:abstract:rate", "1 − δ <= power of a test of two rankings <= δ + 2 ε² at d = ε, for m large")
+def _(epsilon, delta):
+    return 1 - inside(delta, "delta"), "<=", delta + 2 * inside(epsilon, "epsilon") ** 2
 
 
 @says("busafekete2021:eq-z", "Σ p(π) == Π_i Σ_(j ≤ i) φ^j, where p(π) = φ^d(π) / Π_i Σ_(j ≤ i) φ^j")
@@ -71,6 +67,26 @@ def _(m, phi):
     m, phi = whole(m, 2, 30, "m"), inside(phi, "phi")
     z = math.prod((sum(phi**j for j in range(i + 1)) for i in range(m)), start=fmpq(1))
     return sum(n * phi**d for d, n in enumerate(mahonian(m))) / z, "==", z
+
+
+@says("busafekete2021:alg-1", "[all cases] P(2SAMP rejects uniform rankings) <= δ, every δ with a whole threshold")
+def _(most):
+    """Between two whole thresholds the size is that of the lower one, and δ is larger. m = 2, 3, …, most."""
+    found = []
+    for m in range(2, whole(most, 2, 60, "most") + 1):
+        size = accumulate(fmpq(n, math.factorial(m)) for n in mahonian(m)[: m * (m - 1) // 4 + 1])
+        found += [bool(exp(-12 * (fmpq(m * (m - 1), 4) - x) ** 2 / m**3) >= p) for x, p in enumerate(size)]
+    return sum(found), "==", len(found)
+
+
+@says("busafekete2021:sec-4.1:one-sample", "[all cases] least P(reject) over all centres <= size, all sets of rankings")
+def _(m, phi):
+    law, found = rankings(whole(m, 2, 3, "m"), inside(phi, "phi")), []
+    for chosen in product((False, True), repeat=len(law)):
+        test = dict(zip(law, chosen, strict=True))
+        powers = [sum(p for it, p in law.items() if test[tuple(centre[x] for x in it)]) for centre in law]
+        found.append(min(powers) * len(law) <= sum(chosen))
+    return sum(found), "==", len(found)
 
 
 @says("busafekete2021:sec-4.1:tv-formula", "max_A |P(A) − U(A)| == Σ_i |1/m! − φ^i/Z| Mah(i, m)")
@@ -93,31 +109,47 @@ def _(m, phi, log_2_over_delta):
     return 0, ">=", 12 * m * log_2_over_delta / mu(m, inside(phi, "phi")) ** 2
 
 
-@says("busafekete2021:sec-4.2:bias", "P(i first) − P(j first), P(i first) − 1/2 or P(i first) >= μ, j m/8 below i")
+@says("busafekete2021:sec-4.2:bias", "P(i first) − P(j first) or P(i first) − 1/2 >= μ, P(j first) <= 1 − μ, m/8 apart")
 def _(m, phi):
     g, phi = whole(m, 8, 48, "m") // 8, inside(phi, "phi")
     need(m == 8 * g, "m must be divisible by 8")
     second = sum(p for it, p in rankings(g + 1, phi).items() if it.index(g) < it.index(0))
-    return [(bias, ">=", (1 - phi**g) / (1 + phi**g)) for bias in (1 - 2 * second, fmpq(1, 2) - second, 1 - second)]
+    bound = (1 - phi**g) / (1 + phi**g)
+    return [(1 - 2 * second, ">=", bound), (fmpq(1, 2) - second, ">=", bound), (second, "<=", 1 - bound)]
 
 
-@says("busafekete2021:sec-4.2:m1", "P(m₁ <= 2 m/8) >= 1/2, m₁ the pairs at least m/8 apart, for m large")
+@says("busafekete2021:sec-4.2:m1", "E m₁ <= 2 m/8 and P(m₁ <= 2 m/8) >= 1/2, m₁ the pairs m/8 apart, m large")
 def _(sizes):
     for m in rising(sizes, 16, 10**9):
         g = -(-m // 8)
         need(m % 2 == 0, "m must be even")
         others = fmpq(m, 2) - fmpq((m - g) * (m - g + 1), 2 * (m - 1))  # the mean of m/2 − m₁
+        yield (m - 2 * others) / 2 / fmpq(m, 8), "<=", 2
         yield others / fmpq(m, 4), ">=", fmpq(1, 2)  # Markov's inequality
 
 
-@says("busafekete2021:sec-4.2:independence", "P(Y_a = Y_b = 2) == P(Y_a = 2) P(Y_b = 2), k = 2, a and b disjoint pairs")
+@says("busafekete2021:sec-4.2:independence", "E Y_a Y_b − E Y_a E Y_b == 0, k = 2 rankings, a and b disjoint pairs")
 def _(m, phi, a, b):
     law, joint = rankings(whole(m, 4, 6, "m"), inside(phi, "phi")), Counter()
     need(len(a) == len(b) == 2 and len({*a, *b}) == 4 and {*a, *b} <= {*range(m)}, "a and b must be disjoint pairs")
     for it, p in law.items():
         joint[it.index(a[0]) < it.index(a[1]), it.index(b[0]) < it.index(b[1])] += p
     alike = [sum(sum(p for signs, p in joint.items() if signs[i] == it) ** 2 for it in (True, False)) for i in (0, 1)]
-    return sum(p**2 for p in joint.values()), "==", alike[0] * alike[1]
+    return 4 * (sum(p**2 for p in joint.values()) - alike[0] * alike[1]), "==", 0  # Y is 2 if both agree, else 0
+
+
+@says("busafekete2021:sec-4.2:independence", "[all cases] P(both) == P(one) P(other), > where two disjoint pairs cross")
+def _(most, phi):
+    """P that two pairs are in the order of the centre: all of 4, 5, …, most items, apart, nested and crossing."""
+    found = []
+    for m in range(4, whole(most, 4, 6, "most") + 1):
+        law = rankings(m, inside(phi, "phi"))
+        for i, j, k, n in combinations(range(m), 4):
+            for a, b in ((i, j), (k, n)), ((i, n), (j, k)), ((i, k), (j, n)):
+                as_in = [[it.index(x) < it.index(y) for it in law] for x, y in (a, b)]
+                one, other, both = (sum(compress(law.values(), it)) for it in (*as_in, map(min, *as_in)))
+                found.append(both > one * other if b == (j, n) else both == one * other)
+    return sum(found), "==", len(found)
 
 
 @says("busafekete2021:sec-4.2:moments", "O(kμ²): V[Y]/(kμ²) at most doubles at a step, k of line 5, i, j m/8 apart")

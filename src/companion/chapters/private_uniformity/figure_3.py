@@ -149,6 +149,11 @@ def check_figure_3(central: pd.DataFrame, local: pd.DataFrame, epsilon_0: float 
     """TRUN against BUNIF near the uniform law and far from it; the local test at the same spread, and at any."""
     for m, n, n_local in PANELS:
         test = paper.trun(m, n, epsilon_0, DELTA, printed_mu(m, n, epsilon_0)).mechanism
+        # where Y is below m/2 line 15's p is negative, whatever μ is, and only the coin accepts
+        below, rejects = 1 - float(unif_null_sf(m // 2, n, m / 2)), 1 - float(test.acceptance(0.0))
+        least = below * rejects + (1 - below) * test.coin / 2
+        what = f"size of TRUN as printed, no less than, whatever ε, m = {m}, k = {n:,}"
+        yield printed(what, least, "<=", DELTA, error=ROUNDING)
         yield printed(f"size of TRUN as printed, m = {m}", trun_size(test), "<=", DELTA, error=SIZE_ERROR)
         exchanged = trun_size(replace(test, accept_large=False))
         what = f"size of TRUN, answers exchanged, m = {m}"

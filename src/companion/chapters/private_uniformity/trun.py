@@ -178,16 +178,17 @@ def losses_by_items(items: Iterable[int], epsilon: float) -> pd.DataFrame:
 def losses_by_constant(constants: Iterable[float], epsilon_0: float, delta: float) -> pd.DataFrame:
     """For every constant in front of Theorem 6's sample size, parameters at which privacy fails.
 
-    With mu = x / C^3 and m = 2 ceil(mu^(-4) / 2) items the second of the corrected terms outgrows all printed ones by a
-    factor of mu^(-1/3).
+    With mu = 1 / C^3, or 0.1, and about mu^(-4) items, or 10^18, the second of the corrected terms outgrows all
+    printed ones by a factor of mu^(-1/3). The number of rankings is rounded up to a square, so that the ramp begins
+    at data that there are.
 
     Columns: ``constant``, ``mu``, ``items``, ``rankings``, ``attained`` (`agreeing_loss`).
     """
     rows = []
     for constant in constants:
-        mu = min(0.1, 20 / constant**3)
-        m = 2 * math.ceil(mu**-4 / 2)
-        k = printed_rankings(m, mu, epsilon_0, delta, constant)
+        mu = min(0.1, constant**-3)
+        m = 2 * math.ceil(min(mu**-4, 1e18) / 2)
+        k = (math.isqrt(printed_rankings(m, mu, epsilon_0, delta, constant) - 1) + 1) ** 2
         attained = agreeing_loss(paper.trun(m, k, epsilon_0, delta, mu).mechanism)
         rows.append({"constant": constant, "mu": mu, "items": m, "rankings": k, "attained": attained})
     return pd.DataFrame(rows)
@@ -243,9 +244,9 @@ def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> Itera
     for row in by_items[by_items["items"] >= 1000].itertuples():
         what = f"attained loss, δ = 0.05, ε = 1/2, constant 1, m = {row.items:,}, k = {row.rankings:,}"
         yield printed(what, row.attained, "<=", EPSILON_0)
-    for row in losses_by_constant((0.1, 1, 10, 100), EPSILON_0, 0.5).itertuples():
-        of = f"k = {row.constant:g} × the printed maximum, μ = {row.mu:.2g}, m = {row.items:.2g}"
-        yield printed(f"attained loss, δ = 1/2, {of}", row.attained, "<=", EPSILON_0)
+    for row in losses_by_constant((0.1, 1, 10, 100), EPSILON_0, DELTA).itertuples():
+        of = f"k = {row.constant:g} × the printed maximum or more, μ = {row.mu:.2g}, m = {row.items:.2g}"
+        yield printed(f"attained loss, δ = {DELTA:g}, {of}", row.attained, "<=", EPSILON_0, error=ROUNDING)
     worst = figure_3[figure_3["items"] > 10]
     row = worst.loc[worst.attained.idxmin()]
     what = f"attained loss at Figure 3's sizes with 1000 rankings, least bad: m = {row['items']:.0f}, ε = {row['ε']:g}"

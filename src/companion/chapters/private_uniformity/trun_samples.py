@@ -174,6 +174,9 @@ def check_thm_6_samples(repetitions: int) -> Iterator[Check]:
         size = least_size(paper.trun(m, k, EPSILON_0, delta, mu).mechanism)
         what = f"P(reject uniform rankings) is at least, m = 100, ε = 1/2, δ = {delta:g}, constant {constant:g}"
         yield printed(what, size, "<=", delta)
+    size = least_size(paper.trun(100, 45_000, EPSILON_0, DELTA, 1 / 20).mechanism)
+    what = "P(reject uniform rankings) is at least, m = 100, μ = 1/20, δ = 0.05, k = 45,000"
+    yield printed(what, size, "<=", DELTA, error=ROUNDING)
     m, mu = 100, mu_at(100, 0.5)
     test = paper.trun(m, printed_rankings(m, mu, EPSILON_0, DELTA), EPSILON_0, DELTA, mu).mechanism
     size, se = simulated_size(test, repetitions, stream("06: size of TRUN", {"m": m}))

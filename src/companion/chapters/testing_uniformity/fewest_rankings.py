@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -13,7 +16,7 @@ from scipy import special
 from companion.chapters.testing_uniformity.fixed_epsilon import bracket, exponent_at, shared_variance, unif_samples
 from companion.chapters.testing_uniformity.mallows_laws import chi_square
 from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.models.mallows import theta_at
 
 
@@ -43,6 +46,22 @@ def proved_samples(items: float, epsilon: float, delta: float) -> float:
     return 2 * room / (linear + math.sqrt(linear**2 + 4 * square * room))
 
 
+def two_rankings_share(items: int, phi: Fraction) -> Fraction:
+    """Total variation of two rankings of an unknown centre from uniform, over 2 d^2, d that of one of a known centre.
+
+    The first is a shuffled deck whatever the second looks like from it: the product of two Mallows permutations.
+    """
+    orders = list(permutations(range(items)))
+    weights = [phi ** sum(a > b for i, a in enumerate(it) for b in it[i:]) for it in orders]
+    law = {it: weight / sum(weights) for it, weight in zip(orders, weights, strict=True)}
+    seen: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
+    for (one, p), (other, q) in product(law.items(), repeat=2):
+        seen[tuple(other[i] for i in one)] += p * q
+    uniform, nothing = Fraction(1, len(law)), Fraction(0)
+    two, alone = (sum((abs(p - uniform) for p in of.values()), nothing) / 2 for of in (seen, law))
+    return two / (2 * alone**2)
+
+
 @claim("busafekete2021:abstract:rate")
 def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -> Iterator[Check]:
     """Samples at a fixed epsilon and at a fixed phi."""
@@ -56,9 +75,14 @@ def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -
     decades = math.log(sizes[1] / sizes[0])
     slope, slope_unif = (math.log(k[1] / k[0]) / decades for k in (any_test, unif))
     grid = f"m = {part['items'].min()} to {part['items'].max():,}"
+    about = f"{what}, any m: most power that a test of two rankings can have, δ + 2ε²"
+    yield printed(about, delta + 2 * epsilon**2, ">=", 1 - delta)
     yield printed(f"{what}, {grid}: exponent of the k that UNIF draws", exponent_at(part, "unif", epsilon), "<=", -0.5)
-    about = f"{what}, m = 10¹²: rankings from which provably no test is enough; two are to be"
-    yield printed(about, any_test[0], "<", 2)
+    laws = [(m, Fraction(part, 10)) for m in (2, 3, 4) for part in (0, 1, 5, 9)]
+    shares = [two_rankings_share(m, phi) for m, phi in laws]
+    about = f"distance from uniform of two rankings of an unknown centre over 2d², {len(laws)} laws, m = 2 to 4"
+    yield argument(f"{about}: largest", float(max(shares)), "<=", 1)
+    yield argument(f"{about}: at m = 2", float(min(shares[:4])), "==", 1)
     yield amended(f"{what}, m = 10¹² to 10¹⁶: exponent of that bound on any test", slope, ">=", 0.49)
     # line 5 is 1, and √m (1 + c √(log(2/δ) / m)) with c = 2 + 9.6 to leading order, rounded up
     error = (20 * math.sqrt(-math.log(delta / 2) / sizes[0]) + 2 / unif[0]) / decades

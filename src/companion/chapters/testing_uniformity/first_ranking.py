@@ -108,6 +108,16 @@ def ma_sizes(delta: float, repetitions: int, settings: Iterable[tuple[int, int]]
     return pd.DataFrame(rows)
 
 
+def nearest_size(n_items: int, n_rankings: int, delta: float) -> float:
+    """Size of MA two-sided, its lower tail alone, if the centre is the ranking nearest to the data. All data."""
+    rows = all_distances(n_items)
+    totals = rows
+    for _ in range(n_rankings - 1):
+        totals = (totals[:, None] + rows).reshape(-1, len(rows))
+    threshold = paper.mallows_approximate(n_items, n_rankings, delta, centre="fixed", sided="two").threshold()
+    return float((n_rankings * n_items * (n_items - 1) / 4 - totals.min(axis=1) >= threshold).mean())
+
+
 def first_ranking_limit(n_items: int, phis: Iterable[float]) -> pd.DataFrame:
     """Power of MA with the first ranking as the centre, as the number of rankings grows without bound.
 
@@ -129,6 +139,9 @@ def first_ranking_limit(n_items: int, phis: Iterable[float]) -> pd.DataFrame:
 def check_ma(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
     """Size of every reading of MA, and of its exact form with the first ranking as the centre."""
     readings = {"fixed": "any fixed centre", "first": "first ranking", "borda": "estimated centre"}
+    size = nearest_size(3, 3, delta)
+    what = f"size, two-sided, its lower tail, δ = {delta:g}, m = 3, n = 3, the ranking nearest to all as centre"
+    yield printed(what, size, "<=", delta * (1 + APPROXIMATE), reading=readings["borda"])
     for row in frame.itertuples():
         what = f"size, {row.sided}-sided, δ = {delta:g}, m = {row.items:,}, n = {row.rankings:,}"
         reading, most = readings[str(row.centre)], delta * (1 + APPROXIMATE)

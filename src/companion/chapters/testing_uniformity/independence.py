@@ -162,7 +162,7 @@ def check_bias(places: Sequence[int] = (1, 2, 3, 5, 10, 50, 200, 1000, 2000)) ->
     yield printed(f"P(i first) - P(j first), {cell}", worst.bias, ">=", worst.mu, reading=reading)
     yield printed(f"P(i first) - 1/2, {cell}", worst.before - 0.5, ">=", worst.mu, reading="bias is an excess over 1/2")
     what = f"P(j first), {chance.apart:.0f} places apart, m = {chance.m:.0f}, φ = {chance.phi:.6g}, at most 1 − μ"
-    yield printed(what, 1 - chance.before, "<=", 1 - chance.mu, reading="bias is the probability")
+    yield printed(what, 1 - chance.before, "<=", 1 - chance.mu, reading="bias is the probability", error=ROUNDING)
     # as φ → 1 the bias is (2g+1)θ/6 and μ is mθ/16
     fails = next(m for m in count(2) if 8 * (2 * math.ceil(m / 8) + 1) < 3 * m)
     what = "least m at which some φ of ours breaks the printed bound, against that of φ → 1: 8(2⌈m/8⌉ + 1) < 3m"

@@ -82,6 +82,8 @@ def check_tv_formula(items: Iterable[int] = range(2, 7)) -> Iterator[Check]:
     ratios = [printed_sum(m, phi) / best_event(m, phi) for m in items for phi in SPREADS[:-1]]
     grid = f"{len(ratios)} laws, m = 2 to {max(items)}, φ = 0 to {float(max(SPREADS[:-1])):.6f}"
     what = f"the sum over the total variation distance, {grid}"
+    half = Fraction(1, 2)
+    yield printed("the sum, m = 2, φ = 1/2", float(printed_sum(2, half)), "==", float(best_event(2, half)))
     yield printed(f"{what}: how many differ from 1", sum(ratio != 1 for ratio in ratios), "==", 0)
     yield amended(f"{what}: how many differ from 2", sum(ratio != 2 for ratio in ratios), "==", 0)
 
@@ -240,6 +242,8 @@ def check_h1(
     one = f"power from one ranking at size {delta:g}"
     what = f"{one}, m = {items}, ε = {epsilon:g}: one ranking must not suffice (Section 4.1)"
     yield printed(what, power, "<", 1 - delta, reading="the tester knows the centre")
+    what = "the centre alone is rejected, m = 3, φ = 1/50, nearer than ε = 0.8: power; size 1/6, δ = 0.2"
+    yield printed(what, float(distance_law(3, math.log(50))[0]), "<", 0.8, reading="the tester knows the centre")
     what = f"{one}, random centre, m = {min(excess)} to {max(excess)}, ε = {near:g}: one ranking must not suffice"
     yield printed(what, blind, "<", 1 - delta, reading="the tester does not know the centre")
     yield amended(f"{one}, random centre", blind, "==", delta, error=ROUNDING)

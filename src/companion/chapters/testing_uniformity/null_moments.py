@@ -18,6 +18,7 @@ from companion.chapters.testing_uniformity.mallows_laws import (
     printed_sum,
     table_entries,
 )
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import divergence, exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.models.mallows import Mallows
@@ -96,7 +97,7 @@ def check_kl(
     least, most, off = zip(*found.values(), strict=True)
     grid = f"{len(found)} laws, m = {items[0]} to {items[-1]:,}, θ·sd = {spans[0]:g} to {spans[-1]:g}"
     what = "KL/(ln φ)² over the least ∇² ln Z on [ln φ, 0]"
-    yield printed(f"m = 2, φ = 1/2: {what}", remainder(2, math.log(2))[0], ">=", 1)
+    yield printed(f"m = 2, φ = 1/2: {what}", remainder(2, math.log(2))[0], ">=", 1, error=ROUNDING)
     yield printed(f"{what}: largest, {grid}", max(least), ">=", 1)
     yield amended(f"{what}: smallest, {grid}", min(least), ">=", 0.5 - 1e-6)
     # the fourth cumulant is at most 2 sd^4: the curvature falls by a share of (θ·sd)² at most
@@ -127,6 +128,9 @@ def check_mahonian(
     off = [abs(float(printed_sum(m, 1 - gap) / 2) - tv) for (m, gap), tv in zip(cells, fast, strict=True)]
     yield printed(f"exponent of the numbers that the recursion computes, {grid}", entries, "<=", 2)
     yield printed(f"exponent of the binary digits of its result, which any method writes, {grid}", bits, "<=", 2)
+    before, after = (output_bits(m) / m**2 for m in (sizes[-1] // 4, sizes[-1]))
+    what = f"binary digits of the numbers of m = {sizes[-1]} over m², to be at most twice those of {sizes[-1] // 4}"
+    yield printed(what, after, "<=", 2 * before)
     yield amended(f"numbers in the rows of the table, m = 1 to {most}, counted", sum(rows), "==", table_entries(most))
     yield amended(f"sum of the numbers of m = {most} over m!", sum(mahonian(most)) / math.factorial(most), "==", 1)
     what = f"TV without the table, {len(off)} laws, m = {few[0]} to {few[-1]}: how many are off by > {INVERSION:g}"

@@ -107,6 +107,8 @@ def check_alg_2_k(
     k = paper.unif_samples(12, math.log(2), 2 * math.exp(-3))
     yield printed("k, m = 12, δ = 2e⁻³, φ_ε = 1/2", k, "<", math.inf)
     yield argument("m₁ there", m_1(12, 2 * math.exp(-3)).item(), "==", 0, error=ROUNDING)
+    above = 12 * 12 * 3 / paper.unif_bias(12, math.log(2)) ** 2
+    yield argument("what the number divides by m₁² there", above, ">", 0, error=ROUNDING)
     m = items[-1]
     mean = float(far_law(m, m // 8) @ np.arange(m // 2 + 1))
     what = f"mean number of far pairs, m = {m}, by the law that gives the chance of none"
@@ -205,7 +207,8 @@ def check_small_m(phi: float = 0.5, k: int = 10, delta: float = 1e-3) -> Iterato
     few = small_samples(m, math.log(3), delta)
     size = null_size(m, few, paper.unif(m, delta).threshold)
     for reading in (drawn, chosen):
-        yield printed(f"size, m = {m}, φ_ε = 1/3, k = {few}, δ = {delta:g}", size, "<=", delta, reading=reading)
+        what = f"size, m = {m}, φ_ε = 1/3, k = {few}, δ = {delta:g}"
+        yield printed(what, size, "<=", delta, reading=reading, error=ROUNDING)
     least = [Mallows.of_phi(m, phi) for m in (2, 4, 10, 50) for phi in (0.1, 0.5, 0.9, 0.999)]
     ratio = min(mean_square_bias(law) / float(law.bias(1)) ** 2 for law in least)
     what = f"least (E[Y] - m/2) / ((k-1) m μ′²/2), random pairing, {len(least)} laws, m = 2 .. 50: that of m = 2"

@@ -233,6 +233,9 @@ def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> Iterat
     known = f"power with the centre given, m = {n_items}, ε = {epsilon:g}"
     yield printed(best, unknown, "<", 1 - delta, reading="centre unknown", error=ROUNDING)
     yield printed(known, power, "<", 1 - delta, reading="centre given")
+    alone = float(Mallows(4, math.log(350)).distance_cdf(0))
+    what = "the centre alone is rejected, m = 4, φ = 1/350, nearer than ε = 0.95: power; size 1/24, δ = 0.05"
+    yield printed(what, alone, "<", 0.95, reading="centre given")
     yield amended(best, unknown, "==", delta, error=ROUNDING)
     yield amended(f"size with the centre given, m = {n_items}", test.exact_size, "<=", delta)
     yield amended(known, power, ">=", 1 - delta)

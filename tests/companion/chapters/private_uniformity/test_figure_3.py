@@ -22,7 +22,7 @@ def test_verdicts_and_a_mutant(monkeypatch):
     assert derive(figure_3.check_near_one(central)) == "refuted"
     checks = figure_3.check_figure_3(central, local)
     assert derive(checks) == "refuted"
-    assert [check.outcome for check in checks[:2]] == [False, True]
+    assert [check.outcome for check in checks[:3]] == [False, False, True]
     weak = figure_3.check_figure_3(central.assign(mean=0.5), local)  # a grid that ends before BUNIF sees anything
     assert len(weak) == len(checks) - 2
     assert derive(weak) == "refuted"
@@ -30,7 +30,7 @@ def test_verdicts_and_a_mutant(monkeypatch):
     upright = paper.trun
     monkeypatch.setattr(paper, "trun", lambda *a, accept_large=True: upright(*a, accept_large=not accept_large))
     mutant = figure_3.check_figure_3(central, local)
-    assert [check.outcome for check in mutant[:2]] == [True, True]
+    assert [check.outcome for check in mutant[:3]] == [True, True, True]
     # a difference on the same data: half of what two independent samples would be sure of
     level, trun, behind = (
         central[central.test == name].set_index("scaled")
@@ -53,6 +53,14 @@ def test_ratios_of_spreads_and_bounds_where_a_curve_stays_low():
     low, high = map(float, table.loc["other", "95 % interval"].split(" to "))
     assert 1.9 < low < 2.1 < 2.2 > high
     assert table.loc["flat", "95 % interval"] == "beyond the grid"
+
+
+def test_the_least_size_of_trun_is_below_what_simulation_finds():
+    central, local = (pd.DataFrame({"n_items": []}) for _ in range(2))
+    checks = {check.what: check for check in figure_3.check_figure_3(central, local)}
+    for m, k, _ in figure_3.PANELS:
+        least = checks[f"size of TRUN as printed, no less than, whatever ε, m = {m}, k = {k:,}"].observed
+        assert 0.5 < least < checks[f"size of TRUN as printed, m = {m}"].observed
 
 
 @pytest.mark.slow

@@ -80,6 +80,16 @@ def test_worst_neighbours_meet_the_bound_where_the_grid_is_fine():
     assert abs(math.sqrt(1000 * worst.y) - math.sqrt(1000 * worst.y_less)) == pytest.approx(test.reach, rel=1e-3)
 
 
+def test_privacy_is_lost_at_any_constant_and_at_the_significance_of_the_paper():
+    """The rankings are a square, no less than the constant times the printed maximum and hardly more."""
+    frame = trun.losses_by_constant((0.1, 1, 10, 100), trun.EPSILON_0, trun.DELTA)
+    assert frame.attained.min() > 0.75
+    for row in frame.itertuples():
+        least = row.constant * trun.theorem_6(row.items, row.mu, trun.EPSILON_0, trun.DELTA).max()
+        assert math.isqrt(row.rankings) ** 2 == row.rankings
+        assert least <= row.rankings < (math.sqrt(least) + 1) ** 2 + 1
+
+
 def test_private_sample_size_is_private_and_a_fifth_of_it_is_not_always():
     assert trun.corrected_margin() <= 1
     mu, delta = 1e-4, 0.05

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -66,6 +67,22 @@ def test_proved_samples_solve_the_bound_and_stay_below_the_leading_order():
         < math.sqrt(2 * math.log(1 + 4 * 0.81) * 1296 / m**5)
         / (fixed_epsilon.limit(epsilon) / math.sqrt(m**3 / 36)) ** 2
     )
+
+
+@pytest.mark.parametrize(("items", "phi"), [(2, Fraction(1, 3)), (3, Fraction(1, 2)), (4, Fraction(9, 10))])
+def test_two_rankings_by_the_mixture_over_all_centres(items, phi):
+    weights = np.vectorize(lambda d: float(phi) ** d)(all_distances(items))
+    law = weights / weights[0].sum()
+    one, two = (np.abs(it * it.size - 1).mean() / 2 for it in (law[0], law.T @ law / len(law)))
+    share = fewest_rankings.two_rankings_share(items, phi)
+    assert float(share) == pytest.approx(two / (2 * one**2), rel=1e-12)
+    assert share <= 1
+
+
+def test_above_its_tolerance_the_bound_on_two_rankings_refutes_nothing():
+    few = fixed_epsilon.sample_table([30, 50], [0.5, 0.7], 0.05)
+    first = [fewest_rankings.check_rate(few, epsilon)[0].outcome for epsilon in (0.5, 0.7)]
+    assert first == [False, True]
 
 
 def test_a_reader_s_few_items_and_the_figure():

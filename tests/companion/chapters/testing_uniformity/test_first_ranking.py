@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations, product
 
 import numpy as np
+from scipy.stats import norm
 
 from companion.chapters.testing_uniformity import first_ranking
 from companion.instruments.style import BAR
 from companion.ledger.claim import derive
+from dprank.data.kendall import kendall_distance
 
 
 def test_a_coarse_normal_approximation_is_no_right_size():
     checks = first_ranking.check_ma(first_ranking.ma_sizes(0.05, 40, [(5, 3)]), 0.05)
     assert derive(checks) == "refuted"
+
+
+def test_the_nearest_centre_by_looking_at_all_data_and_all_centres():
+    m, n, delta = 3, 2, 0.3
+    orders = list(permutations(range(m)))
+    least = [min(sum(kendall_distance(it, c) for it in data) for c in orders) for data in product(orders, repeat=n)]
+    spread = math.sqrt(n * m * (m - 1) * (2 * m + 5) / 72)
+    rejected = [norm.cdf((total - n * m * (m - 1) / 4) / spread) <= delta / 2 for total in least]
+    assert 0 < sum(rejected) < len(rejected)
+    assert first_ranking.nearest_size(m, n, delta) == sum(rejected) / len(rejected)
 
 
 def test_first_ranking_limit_is_reached_by_many_rankings():

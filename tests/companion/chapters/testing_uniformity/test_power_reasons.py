@@ -13,6 +13,7 @@ from scipy import stats
 from companion.chapters.private_uniformity import epsilon_role
 from companion.chapters.testing_uniformity import power, power_reasons
 from companion.ledger.claim import derive
+from companion.printed import busafekete2021 as paper
 from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows, theta_at
 
@@ -63,22 +64,43 @@ def test_known_centre_by_enumeration():
     null, other = np.convolve(uniform, uniform).cumsum(), np.convolve(law, law).cumsum()
     limit = int(np.searchsorted(null, 0.05, "right"))
     assert null[limit - 1] <= 0.05 < null[limit]
-    assert power_reasons.known_centre_bound(m, theta) == pytest.approx(other[limit])
+    assert power_reasons.known_centre_bounds(m, theta) == pytest.approx((other[limit - 1], other[limit]))
 
 
 def test_known_centre_at_the_largest_size_is_normal():
     m, gap = 10_000, 1e-5
     shift = gap * math.sqrt(2 * Mallows(m, 0.0).distance_moments()[1])
-    assert power_reasons.known_centre_bound(m, gap) == pytest.approx(
-        stats.norm.cdf(stats.norm.ppf(0.05) + shift), abs=2e-3
-    )
-    assert power_reasons.known_centre_bound(m, gap) < power.DETECTED
+    least, most = power_reasons.known_centre_bounds(m, gap)
+    assert most == pytest.approx(stats.norm.cdf(stats.norm.ppf(0.05) + shift), abs=2e-3)
+    assert least <= most < power.DETECTED
+    assert power_reasons.known_centre_bounds(m, 2 * gap)[0] > power.DETECTED
+
+
+def test_ceilings_hold_the_power_of_few_items():
+    """By enumeration of all pairs of five-item rankings; the printed threshold is made one that can reject."""
+    m, delta = 5, 0.7
+    rows = all_rankings(m)
+    apart = np.array([[kendall_distance(a, b) for b in rows] for a in rows])
+    threshold = paper.two_sample(m, delta).threshold
+    for theta in (1e-3, 0.05, 0.2, 1.0):
+        law = np.exp(-theta * apart[0].astype(float))
+        law /= law.sum()
+        reached = float(law @ (apart <= threshold) @ law)
+        assert reached <= power_reasons.two_sample_ceiling(m, theta, delta) <= 1
+    assert power_reasons.two_sample_ceiling(m, 1e-3, delta) < 1
+    for theta in (0.01, 0.1, 0.5):
+        for at in (0.05, 0.3):
+            least, _ = power_reasons.known_centre_bounds(m, theta, delta=at)
+            assert least <= power_reasons.affinity_ceiling(m, theta, delta=at)
+    assert power_reasons.affinity_ceiling(m, 0.0) == pytest.approx(power.DELTA, abs=1e-6)
 
 
 def test_margin_is_refuted_and_would_not_be_for_a_tenfold_margin():
     frame = power.power([(2000, 2)], [2, 20, 30], 150)
     record = power_reasons.check_margin(frame, 2000)
-    assert all(check.outcome for check in record if check.about == "corrected")
+    reached = [check for check in record if check.about == "corrected" and "centre known" not in check.what]
+    assert all(check.outcome for check in reached)
+    assert len(reached) == 2
     assert record.verdict == "refuted"
     shifted = power_reasons.check_margin(frame.assign(scaled=frame.scaled / 10), 2000)
     assert all(c.outcome is not False for c in shifted if c.what.startswith("power of 2SAMP as printed"))
