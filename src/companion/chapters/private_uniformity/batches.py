@@ -152,6 +152,11 @@ def check_bucketing_samples(frame: pd.DataFrame, epsilon: float, delta: float) -
     ratio = private_least(epsilon, deltas) / as_printed
     what = "rankings any ε₀-private test needs, over the printed rate, φ = 0, m ≥ log(1/δ): δ = 1e-128 over δ = 1e-2"
     yield printed(what, ratio[-1] / ratio[0], "<=", 1)
+    length, times, mu = 400, 100, 0.9
+    needed = float(private_least(epsilon, math.exp(-length))) * epsilon
+    stated = times * max(1 / mu**2, 2) + epsilon  # as k is rounded up
+    what = f"k ε₀ of any ε₀-private test, m = {length} items, δ = e^−{length}, μ = {mu}; {times} times the printed rate"
+    yield printed(what, needed, "<=", stated, error=ROUNDING)
     (few, many), (low, high) = frame["items"].iloc[-2:], frame.bucketing.iloc[-2:]
     yield printed(f"printed rate at fixed distance, m = {many} over m = {few}", high / low, "<=", 1)
     rate = exponent([few, many], [low, high])

@@ -82,6 +82,9 @@ def check_optimal(epsilon: float, delta: float, phi: float) -> Iterator[Check]:
     what = f"rankings that suffice over rankings any private test needs, φ = {phi:g}, at ε₀ = {epsilons[-1]:g}"
     yield printed(what, float(ratio[-1]), "<=", 1.01 * limit, reading="Algorithm 4")
     yield printed("privacy loss, m = 100, k = 1000", bucketed_loss(bucketed), "<=", epsilon, reading="bucketing")
+    small = paper.bucketed(2, 6 * math.ceil(1 / epsilon), epsilon, delta).mechanism
+    what = f"δ₀ that it needs at any ε₀, m = 2, {small.n_batches} batches of {small.batch_voters}"
+    yield printed(what, bucketed_delta(small, 50.0), "<=", 0, reading="bucketing", error=ROUNDING)
     share = vote_batches(0.01, delta) * 0.01 / math.log(1 / delta)
     yield amended("batches of a noisy vote × ε₀ / log(1/δ), ε₀ = 0.01", share, "<=", 5)
 

@@ -12,6 +12,7 @@ from scipy import special, stats
 
 from companion.chapters.private_uniformity.batches import bucketed_loss
 from companion.chapters.private_uniformity.central import FIGURE_3
+from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import exponent, least, mean_square_bias
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
@@ -119,10 +120,15 @@ def check_laplace_samples(frame: pd.DataFrame, bias: float, epsilon: float, delt
     deltas = np.array([1e-2, 1e-8, 1e-32, 1e-128])
     outgrow = 8 * np.log(1 / (2 * deltas)) / (2 * np.sqrt(np.log(1 / deltas)))
     rising = "k that any threshold needs, over m √log(1/δ)/(μ²ε₀), m = 2, φ = 0: δ = 1e-128 over δ = 1e-2"
+    length, times, m, mu = 40_000, 100, 2, 1 / 2
+    k_epsilon = times * m * math.sqrt(length) / mu**2 + epsilon  # as k is rounded up
+    error = -math.log(2) - k_epsilon / 8
+    what = f"log of the larger error at any threshold, m = {m}, μ = {mu}, δ = e^−{length}, {times} times the printed k"
     low, high = (frame.Laplace * epsilon * bias**2).agg(["min", "max"])
     certain = laplace_least(bias**2, epsilon, delta)
     yield printed(slope, factor, "==", 1.5, error=0.1)
     yield printed(rising, outgrow[-1] / outgrow[0], "<=", 1)
+    yield printed(what, error, "<=", -length, error=ROUNDING)
     yield amended(slope, factor, "==", 0.5, error=0.1)
     yield amended(f"k ε₀β² of Laplace, largest over smallest, {sizes}", high / low, "<=", 1.1)
     yield amended(f"k of Laplace less our lower bound, {sizes}", frame.Laplace.min() - certain, ">=", 0)

@@ -203,6 +203,7 @@ def check_third(n_items: int = 10, n_rankings: int = 9999) -> Iterator[Check]:
 @claim("busafekete2021:sec-7.3:near-one")
 def check_near_one(central: pd.DataFrame, epsilon_0: float = EPSILON) -> Iterator[Check]:
     """Why TRUN is ahead near the uniform law, if it is."""
+    yield printed("μ at φ = 0.999, m = 100", paper.unif_bias(100, -math.log(0.999)), ">=", 0.5, error=ROUNDING)
     for m in sorted(map(int, central.n_items.unique())):
         gap = float(central[(central.n_items == m) & (central.gap > 0)].gap.min())
         mu = paper.unif_bias(m, -math.log1p(-gap))

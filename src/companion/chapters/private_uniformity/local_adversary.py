@@ -46,6 +46,8 @@ def check_adversary(
     yield amended(what, max(excess.values()), "<=", ROUNDING)
     most = max(abs(excess[2, e]) for e in epsilons)
     yield amended("m = 2, where the bound is attained: most off it", most, "<=", ROUNDING)
+    what = "m = 2, e^ε₀ = 3: probability of a right guess"
+    yield amended(what, guess_pairs(2, math.log(3)), "==", 3 / 4, error=ROUNDING)
     blind, e = math.factorial(many), epsilons[0]
     gain = best_guess(many, e) * blind
     yield amended(f"m = {many}, ε₀ = {e:.3g}: success over blind success", gain, "<=", math.exp(e))

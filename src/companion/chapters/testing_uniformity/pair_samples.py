@@ -155,6 +155,11 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     slope = exponent(ratios.log, ratios.ratio)
     what = "exponent of log(1/δ) in (samples any test needs) / (μ⁻² √(log(1/δ)/m)), m = 10, φ_ε = 1/2"
     yield printed(f"{what}, δ = 10⁻²⁰ .. 10⁻¹⁶⁰", slope, "<=", 0)
+    room, times, m, law = 20_000 * math.log(10), 100, 2, Mallows.of_phi(2, 0.01)
+    stated = times / paper.unif_bias(m, law.theta) ** 2 * math.sqrt(room / m)
+    most = (stated + 1) * math.log(2 / (1 + 0.01)) - room  # no ranking is likelier than 2/(1 + φ) times its chance when uniform
+    what = f"log of the power of any test, at most, k = {times} μ⁻² √(log(1/δ)/m), m = {m}, φ_ε = 0.01, δ = 10⁻²⁰⁰⁰⁰"
+    yield printed(what, most, ">=", -math.log(2), error=ROUNDING)
     size = max(null_size(m, 12, paper.unif(m, delta).threshold) for m in (32, 100, 1000))
     what = f"size of the printed threshold, largest, m = 32, 100, 1000, k = 12, δ = {delta:g} (loose: it is for all δ)"
     yield amended(what, size, "<=", delta)
