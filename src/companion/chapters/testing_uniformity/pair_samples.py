@@ -157,7 +157,9 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     yield printed(f"{what}, δ = 10⁻²⁰ .. 10⁻¹⁶⁰", slope, "<=", 0)
     room, times, m, law = 20_000 * math.log(10), 100, 2, Mallows.of_phi(2, 0.01)
     stated = times / paper.unif_bias(m, law.theta) ** 2 * math.sqrt(room / m)
-    most = (stated + 1) * math.log(2 / (1 + 0.01)) - room  # no ranking is likelier than 2/(1 + φ) times its chance when uniform
+    most = (stated + 1) * math.log(
+        2 / (1 + 0.01)
+    ) - room  # no ranking is likelier than 2/(1 + φ) times its chance when uniform
     what = f"log of the power of any test, at most, k = {times} μ⁻² √(log(1/δ)/m), m = {m}, φ_ε = 0.01, δ = 10⁻²⁰⁰⁰⁰"
     yield printed(what, most, ">=", -math.log(2), error=ROUNDING)
     size = max(null_size(m, 12, paper.unif(m, delta).threshold) for m in (32, 100, 1000))
