@@ -214,8 +214,7 @@ def _(m, epsilon) -> Sides:
     return (exp(g) - 1) / (exp(g) + 1) / g, ">=", fmpq(999, 1000)
 
 
-def distance(m: int, phi: fmpq) -> arb:
-    """Of a Mallows law from the uniform law, in total variation."""
+def from_uniform(m: int, phi: fmpq) -> arb:
     return sum(abs(p - u) for p, u in zip(distances(m, arb(phi)), distances(m, fmpq(1)), strict=True)) / 2
 
 
@@ -225,7 +224,7 @@ def _(epsilon, steps) -> list[Sides]:
     need(len(steps) >= 4 and all(2 * a[0] == b[0] for a, b in pairwise(steps)), "m must double three times or more")
     factors, k = [(arb(between(epsilon, 0, 100, "epsilon")) / whole(it[0], 4, 64, "m")).tanh() for it in steps], []
     for (m, *phis), factor in zip(steps, factors, strict=True):
-        far, near = (distance(m, between(phi, 0, 1, "phi")) for phi in phis)
+        far, near = (from_uniform(m, between(phi, 0, 1, "phi")) for phi in phis)
         need(bool(near < fmpq(1, 2) < far), "the distances must lie on both sides of 1/2")
         powers = [arb(phi) ** fmpq(m, 8) for phi in phis]
         k.append([1 / (((1 - x) / (1 + x) * factor) ** 2 * sqrt(m)) for x in powers])
@@ -275,5 +274,4 @@ def _(m, epsilon) -> Sides:
 
 @says("busafekete2021:sec-7.3:adversary", "[corrected, attained] P(right guess) == e^ε₀/(e^ε₀ + m! − 1) at m = 2")
 def _(odds) -> Sides:
-    odds = between(odds, 1, 10**6, "e^ε₀")
-    return guessed(2, odds), "==", odds / (odds + 1)
+    return guessed(2, between(odds, 1, 10**6, "e^ε₀")), "==", odds / (odds + 1)

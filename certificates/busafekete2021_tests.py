@@ -69,9 +69,8 @@ def _(m, phi):
     return sum(n * phi**d for d, n in enumerate(mahonian(m))) / z, "==", z
 
 
-@says("busafekete2021:alg-1", "[all cases] P(2SAMP rejects uniform rankings) <= δ, every δ with a whole threshold")
+@says("busafekete2021:alg-1", "[all cases] P(2SAMP rejects uniform rankings) <= δ, δ of whole thresholds, m = 2, 3, …")
 def _(most):
-    """Between two whole thresholds the size is that of the lower one, and δ is larger. m = 2, 3, …, most."""
     found = []
     for m in range(2, whole(most, 2, 60, "most") + 1):
         size = accumulate(fmpq(n, math.factorial(m)) for n in mahonian(m)[: m * (m - 1) // 4 + 1])
@@ -195,9 +194,7 @@ def _(phi, delta):
 @says("busafekete2021:sec-7.1:margin", "power >= 99/100 at m = 10⁴: 2SAMP at 1 − φ = 2/10⁵, any test of two at 1/10⁵")
 def _(m, delta):
     need(m == 10**4 and delta == fmpq(1, 20), "the experiment has m = 10⁴ and δ = 1/20")
-    shift = (
-        log(1 - fmpq(2, 10**5)) ** 2 * m**2 * (m**2 - 1) / 24
-    )  # of the mean distance: i, j have bias (j − i)θ at most
+    shift = log(1 - fmpq(2, 10**5)) ** 2 * m**2 * (m**2 - 1) / 24  # of the mean, as i, j have bias (j − i)θ at most
     gap = sqrt(log(1 / delta) * m**3 / 12) - shift
     # bounded differences: to insert item i elsewhere changes its order with i − 1 items, and m − i later ones' with two
     yield exp(-3 * gap**2 / (7 * m**3)), ">=", fmpq(99, 100)
