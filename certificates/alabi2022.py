@@ -4,7 +4,21 @@ import itertools
 import math
 from operator import itemgetter
 
-from exact import Sides, Statements, exp, is_order, kendall, log, mahonian, need, normal_cdf, orders, sqrt, whole
+from exact import (
+    Sides,
+    Statements,
+    exp,
+    growing,
+    is_order,
+    kendall,
+    log,
+    mahonian,
+    need,
+    normal_cdf,
+    orders,
+    sqrt,
+    whole,
+)
 from flint import arb, fmpq
 
 STATEMENTS = Statements()
@@ -350,12 +364,28 @@ def _(order, vectors, t) -> Sides:
     return mean_distance(order, rankings), ">=", t * half_gap(inverse(order, len(vectors[0])), vectors)
 
 
-@says("alabi2022:obs-15", "[corrected, attained] K(σ, {π^x}) == (t + 1) (d − ⟨ρ(σ), x̄⟩)/2 > 0, π^x by the words")
+@says(
+    "alabi2022:obs-15", "[corrected, attained] K(σ, {π^x}) == (t + (d + 1)/2) (d − ⟨ρ(σ), x̄⟩)/2 > 0, π^x by the words"
+)
 def _(order, vectors, t) -> Sides:
-    rankings = cube(vectors, t)
-    order = is_order(order, len(rankings[0]))
-    need(half_gap(inverse(order, len(vectors[0])), vectors) > 0, "no sign is wrong")
-    return mean_distance(order, rankings), "==", (t + 1) * half_gap(inverse(order, len(vectors[0])), vectors)
+    rankings, d = cube(vectors, t), len(vectors[0])
+    order = is_order(order, 2 * d + t)
+    wrong = half_gap(inverse(order, d), vectors)
+    need(wrong > 0, "no sign is wrong")
+    return mean_distance(order, rankings), "==", (t + fmpq(d + 1, 2)) * wrong
+
+
+@says("alabi2022:obs-15", "[all cases] [corrected] K(σ, π^x) >= (t + (d + 1)/2) (d − ⟨ρ(σ), x⟩)/2, all σ and x")
+def _(sizes):  # both sides are means over the voters: one voter is enough
+    for d, t in growing(sizes):
+        need(2 * whole(d, 1, 3, "d") + whole(t, 1, 5, "t") <= 7, "too many items")
+        read = {order: inverse(order, d) for order in orders(2 * d + t)}
+        cases = [
+            kendall(order, embedded(list(x), t)) >= (t + fmpq(d + 1, 2)) * half_gap(rho, [x])
+            for order, rho in read.items()
+            for x in itertools.product((-1, 1), repeat=d)
+        ]
+        yield sum(cases), "==", len(cases)
 
 
 @says("alabi2022:obs-16", "K(π^y, {π^x}) <= t (d/2 − ⟨y, x̄⟩/2) + 2d²")

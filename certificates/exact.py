@@ -82,6 +82,13 @@ def largest(values: Sequence[Number] | Iterator[Number]) -> Number:
     return best
 
 
+def growing(value: Any) -> list[Any]:
+    """Sizes of which all cases are looked at: none stands twice."""
+    need(isinstance(value, list) and 0 < len(value) <= 9, "there must be 1 to 9 sizes")
+    need(all(a < b for a, b in itertools.pairwise(value)), "sizes must grow")
+    return value
+
+
 # ---------------------------------------------------------------- orders
 
 

@@ -283,28 +283,15 @@ def corners(random: Random, order: bool) -> dict[str, Any]:
 
 
 def wrong_way_round(random: Random) -> dict[str, Any]:
-    """d = 1, where the bound is reached: the two items pass each other, and those between one of them."""
-    t = random.randint(1, 6)
-    left = [it for it in range(1, t + 1) if random.random() < 0.5]
-    return {"order": [*left, 0, t + 1, *(it for it in range(1, t + 1) if it not in left)], "vectors": [[1]], "t": t}
+    """All signs wrong, where the bound is reached: partners side by side, those between before or behind them."""
+    d, t = random.randint(1, 4), random.randint(1, 6)
+    middle = range(d, d + t)
+    left = [it for it in middle if random.random() < 0.5]
+    outer = [it for j in range(d) for it in (j, j + d + t)]
+    return {"order": [*left, *outer, *(it for it in middle if it not in left)], "vectors": [[1] * d], "t": t}
 
 
-SAID = "alabi2022:obs-15", "[corrected] K(σ, {π^x}) >= (t + 1) (d − ⟨ρ(σ), x̄⟩)/2, π^x by the words"
-
-
-@says(*SAID)
-def _(order, vectors, t) -> Sides:
-    rankings = cube(vectors, t)
-    order = is_order(order, len(rankings[0]))
-    return mean_distance(order, rankings), ">=", (t + 1) * half_gap(inverse(order, len(vectors[0])), vectors)
-
-
-@attempt(*SAID)
-def _(random):
-    return wrong_way_round(random) if random.random() < 0.3 else corners(random, order=True)
-
-
-SAID = "alabi2022:obs-15", "[corrected, sharper] K(σ, {π^x}) >= (t + (d + 1)/2) (d − ⟨ρ(σ), x̄⟩)/2, π^x by the words"
+SAID = "alabi2022:obs-15", "[corrected] K(σ, {π^x}) >= (t + (d + 1)/2) (d − ⟨ρ(σ), x̄⟩)/2, π^x by the words"
 
 
 @says(*SAID)
