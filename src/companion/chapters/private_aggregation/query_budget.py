@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -31,6 +32,9 @@ from companion.printed.alabi2022 import corollary_6
 from dprank.aggregation.kwiksort import queries
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.privacy.gaussian import gaussian_epsilon
+
+#: Rounding of a sum of some thousand ratios, at most.
+EXACT = 1e-12
 
 
 def error_bounds(sizes: Sequence[int], xi: float) -> pd.DataFrame:
@@ -115,8 +119,8 @@ def run_loss(mechanism: PrivateKwikSort, voters: int) -> float:
     """
     assert mechanism.fallback is not None
     scales = [mechanism.scale] * mechanism.queries + [mechanism.fallback.scale] * mechanism.fallback.n_pairs
-    log_density = [stats.laplace.logpdf(-1.0, count, scales).sum() for count in (voters - 1, voters)]
-    return float(log_density[0] - log_density[1])
+    near, far = (abs(-1.0 - count) for count in (voters - 1, voters))
+    return math.fsum((far - near) / scale for scale in scales)
 
 
 def coded_loss(epsilon: float, voters: int) -> float:
@@ -168,9 +172,15 @@ def check_cor_6_budget(voters: int) -> Iterator[Check]:
     Data of three items up to so many voters, and of four items up to two, are searched for KwikSort's ranking.
     """
     for m, limit in ((3, 2), (8, 20), (64, 900)):
-        loss = run_loss(corollary_6(m, limit, 1.0).mechanism, 10)
+        mechanism = corollary_6(m, limit, 1.0).mechanism
+        loss = run_loss(mechanism, 10)
         what = f"loss of what is drawn, answers and fallback's matrix, ε = 1, {m} items, q = {limit}"
         yield printed(what, loss, "<=", 1.0)
+        yield amended(f"{what}: 1 + (m − 1)/(4m)", loss, "==", 1 + (m - 1) / (4 * m), error=EXACT)
+        assert mechanism.fallback is not None
+        least = replace(mechanism.fallback, scale=2.0 * mechanism.fallback.n_pairs)
+        what = f"the same with the least noise of {m} items that loses ε/2, Laplace(2 C(m, 2)/(εn))"
+        yield amended(what, run_loss(replace(mechanism, fallback=least), 10), "==", 1.5, error=EXACT)
     for epsilon in (1.0, 4.0):
         what = f"loss of the ranking alone, another algorithm than KwikSort, 3 items, 2 voters, q = 2, ε = {epsilon:g}"
         yield printed(what, coded_loss(epsilon, 2), "<=", epsilon)
