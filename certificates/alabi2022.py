@@ -282,22 +282,25 @@ def _(m, q, n) -> Sides:
     return int(all(m * count <= 2 * q for count in range(1, n // m + 1))), ">=", 1  # each user of the set adds 1
 
 
-@says("alabi2022:alg-3", "privacy loss of 2q/m reports with Algorithm 2's d, then of the fallback with ε/2 <= ε")
-def _(one, other, q, epsilon) -> Sides:
-    m, q, epsilon = whole(len(one), 2, 60, "m"), whole(q, 1, 10**5, "q"), positive(epsilon)
+@says(
+    "alabi2022:alg-3", "privacy loss of 2q/m reports with Algorithm 2's d, then of the fallback with ε/2 <= ε, each ε"
+)
+def _(one, other, q, epsilons):
+    m, q = whole(len(one), 2, 60, "m"), whole(q, 1, 10**5, "q")
     need(bool(10 * m * log(m) < q) and 2 * q // m < math.comb(m, 2), "q: below Lemma 10's, or no set is used up")
-    odds = exp(epsilon * m / (2 * q))
-    d = (odds + 1) / (odds - 1)
 
-    def chance(ranking):
+    def chance(ranking, epsilon):
         """Of a transcript: a voter alone in a set that all is asked of says −d, then 0 before 1 to a coin of ε/2.
 
         At −d the item goes behind its pivot, 0 and then 1 and so on, so that all pairs are wanted.
         """
+        odds = exp(epsilon * m / (2 * q))
+        d = (odds + 1) / (odds - 1)
         said = [(1 - int(ranking.index(j) < ranking.index(i)) / d) / 2 for i, j in pairs(m)[: 2 * q // m]]
         return math.prod(said) * exp(epsilon / 2 if ranking.index(0) < ranking.index(1) else 0)
 
-    return log(chance(is_order(one, m)) / chance(is_order(other, m))), "<=", epsilon
+    for epsilon in map(positive, growing(epsilons)):
+        yield log(chance(is_order(one, m), epsilon) / chance(is_order(other, m), epsilon)), "<=", epsilon
 
 
 # ---------------------------------------------------------------- lower bounds

@@ -34,6 +34,12 @@ def lemma_queries(n_items: int, zeta: float = 1.0) -> int:
     return math.floor(10 * n_items * math.log(n_items / zeta)) + 1
 
 
+def whole_queries(n_items: int) -> int:
+    """Least q of Lemma 10 of which 2 q / m, the reports that a voter may send, is a whole number."""
+    first = lemma_queries(n_items)
+    return next(q for q in range(first, first + n_items) if 2 * q % n_items == 0)
+
+
 def least_query(n_items: int) -> Check:
     """That `lemma_queries` gives the least whole number above 10 m log m."""
     least = math.ceil(10 * n_items * math.log(n_items))
@@ -72,8 +78,7 @@ def transcripts_loss(reports: int, epsilon_0: float) -> float:
 def check_privacy(n_items: Iterable[int], epsilons: Iterable[float]) -> Iterator[Check]:
     """Lemma 10's privacy: exact loss of all reports of a voter, least q of the lemma and the next with m in 2 q."""
     for m, epsilon in product(n_items, epsilons):
-        first = lemma_queries(m)
-        for q in sorted({first, next(k for k in range(first, first + m) if 2 * k % m == 0)}):
+        for q in sorted({lemma_queries(m), whole_queries(m)}):
             design = algorithm_3(m, q, epsilon, counter="query").mechanism
             reports, loss = design.reports, report_loss(design.report_epsilon, "printed")
             what = f"loss of a voter's {reports} reports over ε, m = {m}, q = {q}, ε = {epsilon:g}"
@@ -286,6 +291,19 @@ def printed_algorithm_3(n_items: int, epsilon: float, q: int, counter: Literal["
     return algorithm_3(n_items, q, epsilon, counter=counter, fallback=fallback)
 
 
+def always_over(n_items: int, largest: int = 1000) -> Iterator[Check]:
+    """That Algorithm 3 with 2 q / m reports, a whole number, spends more than epsilon at every epsilon; from m on."""
+    m, q, epsilons = n_items, whole_queries(n_items), (1e-3, 0.01, 0.1, 1.0, 10.0)
+    over = np.array([printed_algorithm_3(m, e, q).guarantee.epsilon - e for e in epsilons])
+    yield printed(f"least of loss − ε, ε from 0.001 to 10, m = {m}, q = {q}", over.min(), "<=", 0)
+    each = np.array(epsilons) * m / (4 * q)
+    off = np.abs(over * m / (2 * q * np.log1p(2 * np.sinh(each / 2) ** 2)) - 1).max()
+    yield argument(f"that over (2q/m) log cosh(εm/(4q)), off 1, m = {m}, q = {q}", off, "==", 0, error=1e-7)
+    few = [k for k in range(2, largest + 1) if 2 * whole_queries(k) // k >= math.comb(k, 2)]
+    what = f"least m from which to {largest:,} the pairs outnumber 2q/m, least q of Lemma 10 with a whole 2q/m"
+    yield amended(what, max(few) + 1, "==", m)
+
+
 @claim("alabi2022:alg-3")
 def check_alg_3() -> Iterator[Check]:
     """Algorithm 3 run literally: it falls back at once, spends more than epsilon, and forgets what it asked."""
@@ -301,6 +319,7 @@ def check_alg_3() -> Iterator[Check]:
         mended = algorithm_3(m, q, epsilon / 2, counter="query", fallback=one_pair_each(m, epsilon / 2)).mechanism
         what = f"loss with ε/2 for the reports and ε/2 for the fallback, m = {m}, q = {q}"
         yield amended(what, mended.guarantee.epsilon, "<=", epsilon)
+    yield from always_over(11)
     n = (d.reports + 1) * m
     literal = printed_algorithm_3(m, epsilon, q, "voter").mechanism
     what = f"share of 20 runs that end in the fallback, m = {m}, τ = {literal.reports}, n = {n}"
