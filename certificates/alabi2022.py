@@ -203,11 +203,11 @@ def climbing(chain, largest, least, most):
 
 @says(
     "alabi2022:sec-results:second-reduction",
-    "[read as: of the errors] error of I (δ > 0) >= m³ √(log(1/δ))/(εn) / log^k m for some k and all m",
+    "[read as: of the errors] error of I (δ > 0) / (m³ √(log(1/δ))/(εn)) >= 1 / log^k m for some k and all m",
 )
 def _(chain):
     for k, m in climbing(chain, 99, 10, 10**99):  # in units of √(log(1/δ))/(εn), of which the noise is 2m
-        yield exact_order(m, 2 * m), ">=", m**3 / log(m) ** k
+        yield exact_order(m, 2 * m) / m**3, ">=", 1 / log(m) ** k
 
 
 @says(
