@@ -306,10 +306,11 @@ def _(one, other, q, epsilons):
 # ---------------------------------------------------------------- lower bounds
 
 
-@says("alabi2022:sec-lower:local", "m log² m/ε² <= c (1/ε) (m/ε), some c, all m: Corollary 12's voters, Theorem 13's")
+@says("alabi2022:sec-lower:local", "[read as: up to a constant] ε (m log² m/ε²)/(m/ε) <= c for some c and all m")
 def _(chain, epsilon):
     for c, m in climbing(chain, 10**60, 2, 10**99):
-        yield m * log(m) ** 2 / positive(epsilon) ** 2, "<=", c * m / positive(epsilon) ** 2
+        # Corollary 12's voters over Theorem 13's
+        yield positive(epsilon) * (m * log(m) ** 2 / epsilon**2) / (m / fmpq(epsilon)), "<=", c
 
 
 @says(
