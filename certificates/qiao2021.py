@@ -163,12 +163,12 @@ def _(rows, kappa, other) -> Sides:
     return both[0], "==", both[1]
 
 
-@says("qiao2021:lem-3.3", "[corrected, attained] largest |π_i − π̃_i| == ‖P̃ − P‖∞/(2(1 − τ₁(P))), two states")
+@says("qiao2021:lem-3.3", "[corrected, attained] largest |π_i − π̃_i| / (‖P̃ − P‖∞/(1 − τ₁(P))) == 1/2, two states")
 def _(rows, other) -> Sides:
     p, q = chain(rows), chain(other)
     need(p.nrows() == q.nrows() == 2 and p != q and tau(p) < 1 and tau(q) < 1, "two chains of two states")
     first = [it[1, 0] / (it[0, 1] + it[1, 0]) for it in (p, q)]
-    return abs(first[0] - first[1]), "==", norm(p - q) / (2 * (1 - tau(p)))
+    return abs(first[0] - first[1]) * (1 - tau(p)) / norm(p - q), "==", fmpq(1, 2)
 
 
 @says("qiao2021:sec-3:adjacency", "[read as: a sample is added (Definition 1.1)] ‖P̃ − P‖∞ <= 2/(dL), L games an edge")
@@ -197,7 +197,7 @@ def _(m, d, edges, other, epsilon, delta) -> Sides:
     return refused[0], "<=", exp(epsilon) * refused[1] + delta
 
 
-@says("qiao2021:thm-3.5", "[read as: ρ bounds τ₁ of the model's chain] P(item 0) <= e^ε P′(item 0) + δ, k = 1")
+@says("qiao2021:thm-3.5", "[read as: ρ bounds τ₁ of the model's chain] P(item 0) − e^ε P′(item 0) <= δ, k = 1")
 def _(m, games, wins, other, epsilon, delta) -> Sides:
     """All pairs are compared, d = m − 1. In the model all items are equal: τ₁ = (m − 2)/(2(m − 1)). In the data items 0
     and 1 won all games with the others, so that π is 0 but for them, and item 0 won `wins` of its games with 1 (in the
@@ -207,7 +207,18 @@ def _(m, games, wins, other, epsilon, delta) -> Sides:
     s = 2 / ((whole(m, 3, 10**4, "m") - 1) * games * (1 - fmpq(m - 2, 2 * (m - 1))))
     scale = 8 * s * sqrt(log(m / fmpq(delta))) / epsilon
     p, q = (below(fmpq(2 * it - games, games) / scale) for it in (wins, other))
-    return p - (m - 2) * below(-fmpq(wins, games) / scale), "<=", exp(epsilon) * q + delta
+    return p - (m - 2) * below(-fmpq(wins, games) / scale) - exp(epsilon) * q, "<=", delta
+
+
+@says(
+    "qiao2021:sec-4:set-only", "[read as: the privacy needs it] loss of all noisy values over ε, λ of Theorem 2.2 > 1"
+)
+def _(m, k, delta) -> Sides:
+    """The list, too, is read off all noisy values; each of them loses 1/λ at most, whatever the data: m/λ in all."""
+    need(0 < rational(delta, "delta") <= fmpq(1, 20), "δ")
+    slack = log(whole(m, 2, 10**9, "m") / fmpq(delta))
+    need(bool(whole(k, 2, m - 1, "k") > 16 * slack), "k: where Theorem 2.2 asks for more noise than Theorem 2.1")
+    return m / (8 * sqrt(k * slack)), ">", 1
 
 
 @says("qiao2021:lem-4.1:conditioning", "[read as: g is the noise] ln(l(g)/l′(g)) == (|g − x′| − |g − x|)/λ")
@@ -217,8 +228,10 @@ def _(x, other, noise, scale) -> Sides:
     return 0, "==", (abs(rational(noise, "noise") - other) - abs(noise - x)) / scale
 
 
-@says("qiao2021:lem-4.4:range", "|ln((1 + Δ/q)/(1 − Δ/(1 − q)))| <= |ln((1 + τ(1 − q))/(1 − τq))|, |Δ| <= τq(1 − q)")
+@says(
+    "qiao2021:lem-4.4:range", "|ln((1 + Δ/q)/(1 − Δ/(1 − q)))| − |ln((1 + τ(1 − q))/(1 − τq))| <= 0, |Δ| <= τq(1 − q)"
+)
 def _(q, closeness, move) -> Sides:
     q, t = between(q, 0, 1, "q"), between(closeness, 0, fmpq(72, 10_000), "closeness")
     need(abs(rational(move, "move")) <= t * q * (1 - q), "q must be τ-close")
-    return abs(log((1 + move / q) / (1 - move / (1 - q)))), "<=", abs(log((1 + t * (1 - q)) / (1 - t * q)))
+    return abs(log((1 + move / q) / (1 - move / (1 - q)))) - abs(log((1 + t * (1 - q)) / (1 - t * q))), "<=", 0

@@ -191,7 +191,8 @@ def check_lower_match(items: Sequence[int] = (30, 100, 300), delta: float = 1e-6
         n, phi = m**3, m**3 / (4 * math.comb(m, 2))
         log_error = unanimous_excess(m, n, 1.0)
         what = f"log of log⁶ m × error of the exponential mechanism at ratio 3 / (m³/(εn)), m = {m}, n = m³, ε = 1"
-        yield printed(what, log_error + 6 * math.log(math.log(m)), ">=", 0, reading=beyond)
+        log_rate = 6 * math.log(math.log(m))
+        yield printed(what, log_error + log_rate, ">=", 0, reading=beyond, error=1e-12 * (log_rate - log_error))
         # orders at distance 1; those farther away, at most m^D at distance D, add 3 m exp(-phi) at most
         what = f"log of that error, without log⁶ m: log(m − 1) − εn/(4 C(m, 2)), m = {m}"
         rest = 3 * m * math.exp(-phi) + ROUNDING

@@ -150,7 +150,7 @@ def check_theorem(found: pd.DataFrame, sizes: Sequence[int], samples: int = 1000
     damped = f"{half} (1 − τ₁)π, over (1 − τ₁) times printed s, {enumerated}"
     yield printed(damped, found.damped.max() / 2, "<=", 1, reading=own)
     yield printed(f"{allowed}: (1 − τ₁)π moves by 3(1 − τ₁)/4", move, ">=", 0.75, reading=own)
-    yield printed(two, exact, "<=", DELTA, reading="ρ bounds τ₁ of the model's chain")
+    yield printed(two, exact, "<=", DELTA, reading="ρ bounds τ₁ of the model's chain", error=1e-12)
     yield amended(f"{half} (1 − τ₁)π {units}, {enumerated}", found.damped.max() - ROUNDING, "<=", 1.5)
     yield amended(f"{half} (1 − τ₁)π/max π {units}, {enumerated}", found.relative.max() - ROUNDING, "<=", 2.5)
     yield amended(f"‖change of (1 − τ₁)π‖₁ {units}, {enumerated}", found.total.max() - ROUNDING, "<=", 3)

@@ -311,6 +311,10 @@ def check_set_only() -> Iterator[Check]:
     yield printed(f"{where}, set: largest (0: independent choices)", max(sets), "==", 0, reading=proof, error=ROUNDING)
     yield printed(f"{where}, list: least", min(lists), ">", 0.1, reading=proof)
     yield printed(what, own, "<", 1, reading=privacy)
+    m, k, epsilon, delta = 200, 140, 0.2, 0.05  # every noisy value loses s/λ
+    everything = m / printed_scale(k, epsilon, delta, m) / epsilon
+    told = f"pure loss of all noisy values over ε, noise of Theorem 2.2, {k} of {m} items, δ = {delta:g}"
+    yield printed(told, everything, ">", 1, reading=privacy)
     yield amended(shown, hidden, "<", 1.2e-8)
     yield amended(what, own, ">=", 1)
     yield amended("room in the inequality for one item and its noisy value, least", room, "==", 0, error=1e-12)

@@ -246,7 +246,7 @@ def check_efficiency(frame: pd.DataFrame, distance: float) -> Iterator[Check]:
     surplus = np.abs(frame.peeling - frame.k * frame.m + frame.k * (frame.k - 1) / 2).max()
     enough = f"{distance_of} (above 0 if one pass is not enough)"
     yield printed(f"{ratio}, over (k + 1)/2, least", least, ">=", 1, reading=laplace)
-    yield printed(enough, distance, ">", ROUNDING, reading=exponential)
+    yield printed(enough, distance, ">", ROUNDING, reading=exponential, error=ROUNDING / 2)
     yield amended(f"{ratio}, over k, largest", (times / frame.k).max(), "<=", 1)
     yield amended("draws of peeling − (km − k(k − 1)/2), largest", surplus, "==", 0)
     yield amended(f"{distance_of}: the same ordered list", distance, "==", 0, error=ROUNDING)
