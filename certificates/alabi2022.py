@@ -7,6 +7,7 @@ from operator import itemgetter
 from exact import (
     Sides,
     Statements,
+    all_of,
     exp,
     growing,
     is_order,
@@ -72,6 +73,67 @@ def sorted_cost(seen, w) -> fmpq:
     return sum(p * cost(order, w) for order, p in kwiksort(range(len(w)), seen).items())
 
 
+def sets(m, n):
+    """All sets of n rankings of m items."""
+    need(math.comb(math.factorial(whole(m, 2, 5, "m")) + whole(n, 1, 6, "n") - 1, n) <= 500, "too many sets")
+    return list(itertools.combinations_with_replacement(orders(m), n))
+
+
+def exchanges(a, b) -> int:
+    """Exchanges of neighbours by which bubble sort turns one order into another."""
+    place, made = [b.index(it) for it in a], 0
+    for _, i in itertools.product(a, range(len(a) - 1)):
+        if place[i] > place[i + 1]:
+            place[i], place[i + 1], made = place[i + 1], place[i], made + 1
+    return made
+
+
+@says(
+    "alabi2022:sec-background:kendall",
+    "[all cases] K == exchanges of neighbours to sort one into the other <= m(m − 1)/2",
+)
+def _(sizes):
+    for m in growing(sizes):
+        both = itertools.product(orders(whole(m, 1, 5, "m")), repeat=2)
+        yield all_of(kendall(a, b) == exchanges(a, b) <= math.comb(m, 2) for a, b in both)
+
+
+def acyclic(edges) -> bool:
+    while edges:
+        left = {(i, j) for i, j in edges if any(j == start for start, _ in edges)}
+        if left == edges:
+            return False
+        edges = left
+    return True
+
+
+@says(
+    "alabi2022:sec-background:fast",
+    "[all cases] OPT == least weight of edges without which no cycle is left, n rankings",
+)
+def _(sizes):
+    for m, n in growing(sizes):
+        edges = set(itertools.permutations(range(whole(m, 2, 4, "m")), 2))
+        some = itertools.chain.from_iterable(itertools.combinations(edges, k) for k in range(len(edges) + 1))
+        removed = [it for it in map(set, some) if acyclic(edges - it)]
+        found = [(w := shares(it), min(sum(w[i][j] for i, j in out) for out in removed)) for it in sets(m, n)]
+        yield all_of(best == min(cost(order, w) for order in orders(m)) for w, best in found)
+
+
+@says(
+    "alabi2022:sec-related:condorcet",
+    "[all cases] a Condorcet winner is first in every best order, n rankings that have one",
+)
+def _(sizes):
+    for m, n in growing(sizes):
+        cases = []
+        for w in map(shares, sets(m, n)):
+            best = min(cost(order, w) for order in orders(m))
+            firsts = {order[0] for order in orders(m) if cost(order, w) == best}
+            cases += [firsts == {i} for i in range(m) if all(w[i][j] > HALF for j in range(m) if j != i)]
+        yield all_of(cases)
+
+
 @says("alabi2022:sec-notation:cost", "[read as: w_ii = ½] Σ_(i, j) 1[σ(i) <= σ(j)] w_ji == K(σ, Π), the mean distance")
 def _(rankings, order) -> Sides:
     rankings = profile(rankings)
@@ -95,6 +157,12 @@ def _(m, s) -> Sides:
     seen, noise = [row[:] for row in w], HALF * (1 + s / 4)  # all agree; first and last just seem the other way round
     seen[0][-1], seen[-1][0] = 1 - noise, noise
     return sorted_cost(seen, w), ">=", (4 - fmpq(4, m) - s) * noise
+
+
+@says("alabi2022:sec-central:kwiksort", "[all cases] E K <= 2 OPT, hence 5 OPT, n rankings")
+def _(sizes):
+    for m, n in growing(sizes):
+        yield all_of(sorted_cost(w, w) <= 2 * min(cost(it, w) for it in orders(m)) for w in map(shares, sets(m, n)))
 
 
 # ---------------------------------------------------------------- reductions, central
@@ -161,6 +229,25 @@ def _(one, other, epsilon, answer) -> Sides:
     m = len(one[0])
     loss = drawn(one, other, epsilon, answer, (math.comb(m, 2), m**2))[0]
     return loss, "==", positive(epsilon) * fmpq(m - 1, 2 * m)
+
+
+@says(
+    "alabi2022:table-1:hay",
+    "[all cases] P(σ) <= e^ε P′(σ), weights e^(−ε n K/(m(m − 1))), n rankings of which one changes",
+)
+def _(sizes, root):
+    """`root` is e^(−ε/(m(m − 1))), so that all chances are rational."""
+    root = positive(root)
+    need(root < 1, "ε must be positive")
+    for m, n in growing(sizes):
+        near = {a: {b: root ** kendall(a, b) for b in orders(m)} for a in orders(m)}
+        rest = itertools.combinations_with_replacement(orders(m), n - 1) if len(sets(m, n)) else []
+        cases = []
+        for others in rest:
+            weights = [{b: math.prod(near[it][b] for it in (a, *others)) for b in near} for a in near]
+            laws = [{b: p / sum(it.values()) for b, p in it.items()} for it in weights]
+            cases += [p[b] * root ** (m * (m - 1)) <= q[b] for p in laws for q in laws for b in near]
+        yield all_of(cases)
 
 
 @says("alabi2022:alg-1", "[read as: c handed down, as in the code] queries answered in a run without fallback <= q")
@@ -386,12 +473,33 @@ def _(sizes):  # both sides are means over the voters: one voter is enough
     for d, t in growing(sizes):
         need(2 * whole(d, 1, 3, "d") + whole(t, 1, 5, "t") <= 7, "too many items")
         read = {order: inverse(order, d) for order in orders(2 * d + t)}
-        cases = [
+        yield all_of(
             kendall(order, embedded(x, t)) >= (t + fmpq(d + 1, 2)) * half_gap(rho, [x])
             for order, rho in read.items()
             for x in signs(d)
-        ]
-        yield sum(cases), "==", len(cases)
+        )
+
+
+@says(
+    "alabi2022:sec-lower:outer",
+    "[all cases] inversions among {1..d + 1, d + t + 1..2d + t} <= 2d² for d >= 2, all x and y",
+)
+def _(sizes):
+    for d, t in growing(sizes):
+        outer = {*range(whole(d, 2, 5, "d") + 1), *range(d + whole(t, 1, 9, "t"), 2 * d + t)}
+        seen = [[it for it in embedded(x, t) if it in outer] for x in signs(d)]
+        yield all_of(kendall(a, b) <= 2 * d**2 for a, b in itertools.product(seen, repeat=2))
+
+
+@says(
+    "alabi2022:obs-16",
+    "[all cases] [corrected] K(π^y, π^x) == h(2t + 2d − h) <= 2ht + d², h the signs that differ, all x and y",
+)
+def _(sizes):
+    for d, t in growing(sizes):
+        both = itertools.product(signs(whole(d, 1, 5, "d")), repeat=2)
+        apart = [(kendall(embedded(x, t), embedded(y, t)), half_gap(y, [x])) for x, y in both]
+        yield all_of(k == h * (2 * t + 2 * d - h) <= 2 * h * t + d**2 for k, h in apart)
 
 
 @says("alabi2022:obs-16", "K(π^y, {π^x}) − t (d/2 − ⟨y, x̄⟩/2) − 2d² <= 0")

@@ -4,10 +4,11 @@ The k smallest of m values are chosen after Laplace noise of scale λ. Chains ar
 [i, j, games, wins of j], and P_ij = (wins of j)/(games d).
 """
 
-from itertools import pairwise, permutations
+import math
+from itertools import combinations, pairwise, permutations, product
 
 import exact
-from exact import Number, Sides, Statements, between, exp, log, need, rational, sqrt, whole
+from exact import Number, Sides, Statements, all_of, between, exp, growing, log, need, rational, sqrt, whole
 from flint import arb, fmpq, fmpq_mat
 
 STATEMENTS = Statements()
@@ -131,8 +132,8 @@ def norm(p: fmpq_mat) -> fmpq:
     return max(sum(map(abs, row)) for row in p.table())
 
 
-def walk(m, d, edges) -> fmpq_mat:
-    """P of (3.2)."""
+def steps(m, d, edges) -> list[list[fmpq]]:
+    """P of (3.2), whatever d is."""
     p = [[fmpq(int(i == j)) for j in range(whole(m, 2, 8, "m"))] for i in range(m)]
     need(len({frozenset(it[:2]) for it in edges}) == len(edges), "an edge stands twice")
     for i, j, games, wins in edges:
@@ -141,12 +142,118 @@ def walk(m, d, edges) -> fmpq_mat:
         for a, b, won in (i, j, share), (j, i, 1 - share):
             p[a][b] += won / whole(d, 1, 10**6, "d")
             p[a][a] -= won / d
+    return p
+
+
+def walk(m, d, edges) -> fmpq_mat:
+    p = steps(m, d, edges)
     need(all(sum(it in edge[:2] for edge in edges) <= d for it in range(m)), "d is below the largest degree")
     return chain(p)
 
 
 def one_graph(edges, other) -> None:
     need([it[:3] for it in edges] == [it[:3] for it in other], "one graph, and as many games on every edge")
+
+
+def chains(m, n) -> list[fmpq_mat]:
+    """All chains of m states whose probabilities are n-ths."""
+    need(math.comb(whole(n, 1, 20, "n") + whole(m, 2, 4, "m") - 1, n) ** m <= 4000, "too many chains")
+    rows = [[fmpq(it, n) for it in row] for row in product(range(n + 1), repeat=m) if sum(row) == n]
+    return [chain(p) for p in product(rows, repeat=m)]
+
+
+def data_sets(m, games, edges) -> list[list[list[int]]]:
+    """All numbers of wins on a graph."""
+    need((whole(games, 1, 9, "games") + 1) ** len(edges) <= 200 and whole(m, 2, 5, "m"), "too many data sets")
+    every = product(range(games + 1), repeat=len(edges))
+    return [[[*edge, games, won] for edge, won in zip(edges, wins, strict=True)] for wins in every]
+
+
+def graphs(m) -> list[list[tuple[int, int]]]:
+    pairs = list(combinations(range(whole(m, 2, 6, "m")), 2))
+    return [[e for e, here in zip(pairs, kept, strict=True) if here] for kept in product((0, 1), repeat=len(pairs))]
+
+
+def stationary(p: fmpq_mat) -> list[fmpq] | None:
+    """The stationary distribution, if there is but one."""
+    m, gaps = p.nrows(), [[p[j, i] - int(i == j) for j in range(p.nrows())] for i in range(p.nrows())]
+    if fmpq_mat(gaps).rank() < m - 1:
+        return None
+    return fmpq_mat([*gaps[1:], [1] * m]).solve(fmpq_mat([[0]] * (m - 1) + [[1]])).entries()
+
+
+def moved(some: list[fmpq_mat]) -> Sides:
+    known = [(p, 1 - tau(p), pi) for p in some if (pi := stationary(p))]
+    pairs = product([it for it in known if it[1] > 0], known)
+    return all_of(
+        sum(abs(a - b) for a, b in zip(pi, rho, strict=True)) * gap <= norm(q - p)
+        for (p, gap, pi), (q, _, rho) in pairs
+    )
+
+
+MOVED = "[all cases] 2 max|π_i − π̃_i| <= Σ|π_i − π̃_i| <= ‖P̃ − P‖∞/(1 − τ₁(P)), two"
+
+
+@says("qiao2021:lem-3.3", f"{MOVED} chains of m states with probabilities in n-ths")
+def _(sizes):
+    for m, n in growing(sizes):
+        need(len(some := chains(m, n)) <= 300, "too many chains")
+        yield moved(some)
+
+
+@says("qiao2021:sec-3:map-sensitivity", f"{MOVED} data sets, m items, L games of each pair")
+def _(sizes):
+    for m, games in growing(sizes):
+        every = data_sets(m, games, list(combinations(range(whole(m, 2, 5, "m")), 2)))
+        yield moved([walk(m, m - 1, it) for it in every])
+
+
+@says("qiao2021:eq-3.1", "[all cases] P(outcomes) == P(others with as many wins of each item), hence if averages agree")
+def _(sizes, strengths):
+    w = [between(it, 0, 10**6, "a strength") for it in strengths]
+    for m, games in growing(sizes):
+        played = list(combinations(range(whole(m, 2, len(w), "m")), 2)) * whole(games, 1, 9, "games")
+        need(len(played) <= 10, "too many outcomes")
+        chances, cases = {}, []
+        for winners in product(*played):
+            p = math.prod((w[it] / (w[i] + w[j]) for it, (i, j) in zip(winners, played, strict=True)), start=fmpq(1))
+            cases.append(chances.setdefault(tuple(sorted(winners)), p) == p)
+        yield all_of(cases)
+
+
+@says("qiao2021:eq-3.2", "[all cases] least entry of P over all answers == min(0, 1 − (largest degree)/d), each graph")
+def _(sizes):
+    for m, d in growing(sizes):
+        need(whole(m, 2, 4, "m") and whole(d, 1, 9, "d"), "sizes")
+        cases = []
+        for edges in graphs(m)[1:]:
+            degree = max(sum(i in it for it in edges) for i in range(m))
+            least = min(min(map(min, steps(m, d, it))) for it in data_sets(m, 1, edges))
+            cases.append(least == min(0, 1 - fmpq(degree, d)))
+        yield all_of(cases)
+
+
+@says(
+    "qiao2021:sec-3:d-grows", "[all cases] m <= d² + 1 if any two items were compared or share a rival, d most rivals"
+)
+def _(sizes):
+    for m in growing(sizes):
+        cases = []
+        for edges in graphs(m):
+            near = [{j for it in edges if i in it for j in it if j != i} for i in range(m)]
+            if all(j in near[i] or near[i] & near[j] for i, j in combinations(range(m), 2)):
+                cases.append(m <= max(map(len, near)) ** 2 + 1)
+        yield all_of(cases)
+
+
+@says("qiao2021:sec-3:tau-rank-one", "[all cases] τ₁ == 0 just if the rank is 1, and 1 just if two rows share no column")
+def _(sizes):
+    for m, n in growing(sizes):
+        cases = []
+        for p in chains(m, n):
+            apart = any(all(x * y == 0 for x, y in zip(a, b, strict=True)) for a, b in combinations(p.table(), 2))
+            cases.append((tau(p) == 0) == (p.rank() == 1) and (tau(p) == 1) == apart)
+        yield all_of(cases)
 
 
 @says("qiao2021:sec-3:tau-rank-one", "τ₁(P) == 1 where P has rank 1, and the rank == 1 where τ₁(P) = 1")
@@ -186,6 +293,19 @@ def _(m, d, edges, other) -> Sides:
     one_graph(edges, other)
     need(tau(walk(m, d, other)) < 1, "with the other answers τ₁ must be below 1")
     return tau(walk(m, d, edges)), "<", 1
+
+
+@says(
+    "qiao2021:def-3.4", "[all cases] largest τ₁ over all answers == 1, or 1 − 1/d if all pairs are compared, each graph"
+)
+def _(sizes):
+    for m, d in growing(sizes):
+        need(whole(d, whole(m, 2, 4, "m") - 1, 9, "d") > 0, "d")
+        cases = []
+        for edges in graphs(m):
+            largest = max(tau(walk(m, d, it)) for it in data_sets(m, 1, edges))
+            cases.append(largest == (1 - fmpq(1, d) if len(edges) == math.comb(m, 2) else 1))
+        yield all_of(cases)
 
 
 @says("qiao2021:alg-3", "[read as: data with τ₁ = 1 are refused] P(refused) <= e^ε P(a neighbour is refused) + δ")
