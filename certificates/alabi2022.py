@@ -502,10 +502,10 @@ def _(sizes):
         yield all_of(k == h * (2 * t + 2 * d - h) <= 2 * h * t + d**2 for k, h in apart)
 
 
-@says("alabi2022:obs-16", "K(π^y, {π^x}) − t (d/2 − ⟨y, x̄⟩/2) − 2d² <= 0")
+@says("alabi2022:obs-16", "K(π^y, {π^x}) <= t (d/2 − ⟨y, x̄⟩/2) + 2d²")
 def _(y, vectors, t) -> Sides:
     found = mean_distance(embedded(y, t), cube(vectors, t))
-    return found - t * half_gap(y, vectors) - 2 * len(y) ** 2, "<=", 0
+    return found, "<=", t * half_gap(y, vectors) + 2 * len(y) ** 2
 
 
 @says("alabi2022:obs-16", "[corrected, attained] K(π^y, {π^x}) − t (d − ⟨y, x̄⟩) − d² == 0")

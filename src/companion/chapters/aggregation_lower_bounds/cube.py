@@ -116,6 +116,8 @@ def check_obs_16(
         frame, at = observation_16(d, t), f"d = {d}, t = {t}"
         over = frame.cost - frame.printed
         yield printed(f"most of K(π^y, π^x) − t (d − ⟨y, x⟩)/2 − 2d², {at}", int(over.max()), "<=", 0)
+        far = int(frame.cost[d])
+        yield argument(f"K(π^y, π^x) for opposite x and y, {at}: d (2t + d)", far, "==", d * (2 * t + d))
         yield argument(f"that difference for opposite x and y, {at}: d (t − d)", int(over[d]), "==", d * (t - d))
         yield amended(f"most of K − t (d − ⟨y, x⟩) − d², {at}", int((frame.cost - frame.corrected).max()), "==", 0)
         equal = int(frame.corrected[0] - frame.cost[0])
