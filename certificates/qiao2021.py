@@ -246,7 +246,7 @@ def _(sizes):
         yield all_of(cases)
 
 
-@says("qiao2021:sec-3:tau-rank-one", "[all cases] τ₁ == 0 just if the rank is 1, and 1 just if two rows share no column")
+@says("qiao2021:sec-3:tau-rank-one", "[all cases] τ₁ == 0 just if the rank is 1, == 1 just if two rows share no column")
 def _(sizes):
     for m, n in growing(sizes):
         cases = []

@@ -254,7 +254,7 @@ def test_half_the_noise_breaks_theorem_2_1_and_twice_the_noise_leaves_it_loose(m
 
 def test_twins_that_move_one_way_only_refute_nothing(monkeypatch):
     monkeypatch.setitem(pure.WORST_MOVE, "any direction", (-1.0, 0.0))
-    monkeypatch.setattr(order_and_values, "APART", pure.ONE_UP)
+    patch_all(monkeypatch, (pure, order_and_values), "APART", lambda _: pure.ONE_UP)
     assert not falls(order_and_values.check_algorithm_1(1.0))
     assert derive(pure.check_pure_k(1.0)) == "holds"
     assert derive(pure.check_adjacency(1.0)) == "holds"
