@@ -134,11 +134,14 @@ def _(sizes):
         yield all_of(cases)
 
 
-@says("alabi2022:sec-notation:cost", "[read as: w_ii = ½] Σ_(i, j) 1[σ(i) <= σ(j)] w_ji == K(σ, Π), the mean distance")
+@says(
+    "alabi2022:sec-notation:cost",
+    "[read as: w_ii = ½] Σ_(i, j) 1[σ(i) <= σ(j)] w_ji − K(σ, Π) == 0, K the mean distance",
+)
 def _(rankings, order) -> Sides:
     rankings = profile(rankings)
     order = is_order(order, len(rankings[0]))
-    return cost(order, shares(rankings)) + HALF * len(order), "==", mean_distance(order, rankings)
+    return cost(order, shares(rankings)) + HALF * len(order) - mean_distance(order, rankings), "==", 0
 
 
 @says("alabi2022:sec-notation:only-w", "TV(A(Π), A(Π′)) <= 0 if w^Π = w^Π′, A being Pick-a-Perm: a random vote")

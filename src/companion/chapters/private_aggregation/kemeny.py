@@ -94,7 +94,7 @@ def check_cost(n_items: int, voters: int, *, rng: np.random.Generator) -> Iterat
     where = f"all orders of 2 to {n_items} items, {voters} voters"
     what = f"largest error of the formula, {where}"
     for reading in (zero, half):
-        yield printed(what, largest[reading], "<=", ROUNDING, reading=reading)
+        yield printed(what, largest[reading], "<=", ROUNDING, reading=reading, error=1e-12)
     yield amended(f"the same of the sum over i ≠ j, {where}", largest[""], "<=", ROUNDING)
 
 
