@@ -4,22 +4,7 @@ import itertools
 import math
 from operator import itemgetter
 
-from exact import (
-    Sides,
-    Statements,
-    all_of,
-    exp,
-    growing,
-    is_order,
-    kendall,
-    log,
-    mahonian,
-    need,
-    normal_cdf,
-    orders,
-    sqrt,
-    whole,
-)
+from exact import Sides, Statements, exp, is_order, kendall, log, mahonian, need, normal_cdf, orders, sqrt, whole
 from flint import arb, fmpq
 
 STATEMENTS = Statements()
@@ -27,6 +12,19 @@ says = STATEMENTS.says
 HALF = fmpq(1, 2)
 
 # ---------------------------------------------------------------- rankings, costs, KwikSort
+
+
+def growing(sizes):
+    """Sizes of which all cases are looked at: none stands twice."""
+    need(isinstance(sizes, list) and 0 < len(sizes) <= 9, "there must be 1 to 9 sizes")
+    need(all(a < b for a, b in itertools.pairwise(sizes)), "sizes must grow")
+    return sizes
+
+
+def all_of(cases) -> Sides:
+    """How many of the cases hold, and how many there are."""
+    cases = list(cases)
+    return sum(map(bool, cases)), "==", len(cases)
 
 
 def pairs(m):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from flint import acb, arb, fmpq
@@ -80,19 +80,6 @@ def largest(values: Sequence[Number] | Iterator[Number]) -> Number:
     for it in values[1:]:
         best = best.max(arb(it))
     return best
-
-
-def growing(value: Any) -> list[Any]:
-    """Sizes of which all cases are looked at: none stands twice."""
-    need(isinstance(value, list) and 0 < len(value) <= 9, "there must be 1 to 9 sizes")
-    need(all(a < b for a, b in itertools.pairwise(value)), "sizes must grow")
-    return value
-
-
-def all_of(cases: Iterable[bool]) -> Sides:
-    """How many of the cases hold, and how many there are."""
-    cases = list(cases)
-    return sum(map(bool, cases)), "==", len(cases)
 
 
 # ---------------------------------------------------------------- orders
