@@ -200,8 +200,8 @@ def check_pure_k(epsilon: float) -> Iterator[Check]:
     for reading, adjacency in _READINGS.items():
         for m, k in ((2, 1), (6, 3)):
             loss = max(_behind_loss(m, k, epsilon / k, adjacency, gap) for gap in (0.0, 5.0, FAR))
-            what = f"the set, {k} of {m} items, noise λ = {k if k > 1 else ''}s/ε, ε = {epsilon:g}, largest of 3 pairs"
-            yield loss_check(what, loss, epsilon, reading=reading)
+            what = f"the set, {k} of {m} items, {adjacency}, noise λ = {k if k > 1 else ''}s/ε, ε = {epsilon:g}"
+            yield loss_check(f"{what}, largest of 3 pairs", loss, epsilon, reading=reading)
     for adjacency, times in (("all one way", 1), ("any direction", 2)):
         shapes = ((2, 1), (6, 3), (6, 5))
         losses = [found_loss("set", m, k, epsilon / (times * min(k, m - k)), adjacency) for m, k in shapes]
