@@ -300,10 +300,11 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
     for axes in made:
         axes.set_xlabel("items selected")
         name_lines(axes, width=13)
+    epsilon, delta = frame[["epsilon", "delta"]].iloc[0]
     note(
         figure,
-        f"At ε = {frame.epsilon.iloc[0]:g}, δ = 1/{1 / frame.delta.iloc[0]:,.0f}; one person changes each count by at most "
-        "1. Dotted: less noise certainly breaks the promise (not computed round after round). "
+        f"At ε = {epsilon:g}, δ = 1/{1 / delta:,.0f}; one person changes each count by at most 1. "
+        "Dotted: less noise certainly breaks the promise (not computed round after round). "
         "Basic, advanced, zCDP, optimal: four rules that add up the losses of all rounds.",
     )
     return figure

@@ -106,7 +106,7 @@ def test_scales_and_winners():
     assert (wide["Laplace, true need at least"] <= wide["Laplace, our bound"]).all()
     for proof, need in (("Gumbel, zCDP or pure", "Gumbel"), ("exponential, pure", "exponential")):
         over = wide[proof] / wide[f"{need}, true need at least"]
-        assert ((1 - 1e-9 <= over) & (over < 1.15)).all()
+        assert over.between(1 - 1e-9, 1.15).all()
     proved = wide[["Laplace, Theorem 2.1", "Laplace, our bound"]].min(axis=1) / wide["Laplace, true need at least"]
     assert proved[1] < 1.01
     assert proved[10] > 1.3
