@@ -100,6 +100,8 @@ AXES = {
 }
 _SYMBOLS = {"n": "n", "p": "share of pairs", "m": "voters", "epsilon": "ε"}
 _TICKS = (0.2, 0.25, 0.5, 1, 2, 2.5, 4, 5, 10, np.inf)
+#: What a figure's note says of its errors.
+RELATIVE = "Log relative error: 0 is the error of calling all items equal."
 _MISTAKES = "The authors' two mistakes: true strengths not shifted to mean 0, and wrong items taken for the best."
 #: Marks of a figure's curves.
 MARKS = "os^DvP"
@@ -165,13 +167,14 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
     names = {"published": "published"}
     if (frame.variant == "as run").any():
         names = {"corrected": "mistakes mended", "as run": "as the authors ran it"} | names
-        said = " ".join((_MISTAKES, said)).strip()
+        ends = " and ".join(epsilon_of(value, f"{_SYMBOLS[curve]} = ") for value in (values[0], values[-1]))
+        said = " ".join((_MISTAKES, f"Dotted and crosses: {ends} only.", said)).strip()
     for variant, name in names.items():
         if (frame.variant == variant).any():
             handles.append(Line2D([], [], color="black", **_LOOKS[variant]))
             labels.append(name)
     key(figure, handles, labels, columns=6)
-    note(figure, " ".join(("Log relative error: 0 is the error of calling all items equal.", said)).strip())
+    note(figure, " ".join((RELATIVE, said)).strip())
     return figure
 
 

@@ -18,6 +18,7 @@ from companion.instruments.allowance import Z
 from companion.instruments.loss_curves import (
     FLOOR,
     MARKS,
+    RELATIVE,
     band,
     draw_losses,
     epsilon_falls,
@@ -25,7 +26,7 @@ from companion.instruments.loss_curves import (
     monotone,
     shades,
 )
-from companion.instruments.style import key, panels, styled
+from companion.instruments.style import key, note, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, algorithm_2
@@ -294,7 +295,7 @@ def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
 def draw_equal_data(frame: pd.DataFrame) -> Figure:
     """Losses of `equal_data` against the number of items, a curve an epsilon."""
     message = "With the same total of comparisons, errors grow with the items, noise or none"
-    said = "Bands: 95 %. At each ε one comparison is protected; the expected total is the same for any number of items."
+    said = "Bands: 95 %. What ε protects is one comparison; the expected total is the same for any number of items."
     return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message, said)
 
 
@@ -303,7 +304,7 @@ def draw_ridge(frame: pd.DataFrame) -> Figure:
     """Relative l2 error (log) and missed share of the MLE against the factor of gamma, a curve an epsilon."""
     losses = {
         sim.L2: ("log relative error", "error of all strengths"),
-        sim.MISSED: ("share", "the best that it misses"),
+        sim.MISSED: ("share of the best missed", "the best that it misses"),
     }
     message = "How hard the estimate is pulled to zero decides how far off it is, and hardly which items it finds"
     figure, made = panels(2, message=message, height=2.8)
@@ -316,4 +317,5 @@ def draw_ridge(frame: pd.DataFrame) -> Figure:
     made[1].set_ylim(bottom=0)
     made[0].plot([], [], "k--", lw=1, label="the authors' choice")
     key(figure, *made[0].get_legend_handles_labels(), columns=5)
+    note(figure, f"{RELATIVE} Bands: 95 %.")
     return figure

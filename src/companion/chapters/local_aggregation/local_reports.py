@@ -357,8 +357,12 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
                       transform=axes.transAxes)  # fmt: skip
     label_outer(made, "ε", "error of a share × √voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    pair = "A pair: yes and no are turned equally often; as printed: a fair coin in place of every no."
     best = "Best k: what errs least at each ε, from a pair (k = 2) to all items."
-    note(figure, f"Share: of the voters who prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}. {best}")
+    note(
+        figure,
+        f"Share: of the voters who prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}. {pair} {best}",
+    )
     return figure
 
 

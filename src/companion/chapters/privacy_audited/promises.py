@@ -20,7 +20,7 @@ import dprank
 from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import CALIBRATION, COLOURS, key, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, key, note, panels, styled
 from companion.instruments.sweep import stream
 
 #: Probability that any of all the lower bounds is above the truth, at most.
@@ -183,6 +183,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
     made[-1].set_xlabel("ε lost over the ε claimed\n(shaded: more than claimed)")
     handles = _legend()
     key(figure, handles, [str(it.get_label()) for it in handles], columns=4)
+    note(figure, f"A small arrow at {LOW:g}: in samples {LOW:g} of the claim was seen, or less.")
     return figure
 
 
@@ -192,17 +193,18 @@ def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
     top = guarantee if np.isnan(exact) else exact
     # the truth lies on this line: from what samples show to what is proved
     axes.plot([lower, top], [place, place], color=look["color"], lw=1.2, alpha=0.6)
-    axes.plot(lower, place, marker=5, color=look["color"], markersize=5, alpha=0.8)
+    if top > LOW:
+        axes.plot(lower, place, marker=5, color=look["color"], markersize=5, alpha=0.8)
     for value, marker in ((guarantee, "|"), (exact, look["marker"])):
         beyond = ">" if value >= HIGH else "<" if value <= LOW else ""
         size = 13 if marker == "|" and not beyond else 6
         axes.plot(value, place, marker=beyond or marker, color=look["color"], markersize=size, linestyle="")
     if row.calibration == "as printed" and row.share > 1:
-        said, at = f"× {row.share:.3g}".replace("inf", "∞"), np.fmax(exact, guarantee)
+        said = f"× {row.share:.3g}".replace("inf", "∞")
         side: dict[str, Any] = {"xytext": (6, 0), "va": "center"}
-        if at > HIGH / 3:
-            side = {"xytext": (-4, 3), "ha": "right", "va": "bottom"}
-        axes.annotate(said, (at, place), textcoords="offset points", fontsize=8.5, **side)
+        if top > HIGH / 3 or guarantee > 1.05 * top:  # no room to the right
+            side = {"xytext": (-6, 3), "ha": "right", "va": "bottom"}
+        axes.annotate(said, (top, place), textcoords="offset points", fontsize=8.5, **side)
 
 
 def _legend() -> list[Line2D]:

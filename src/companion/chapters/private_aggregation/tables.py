@@ -166,32 +166,34 @@ ROW_LOOKS = {
     "exponential": (COLOURS[3], "^"),
     "scores, Laplace": (COLOURS[2], "D"),
     "scores, Gaussian": (COLOURS[2], "D"),
-    "local I": (COLOURS[6], "v"),
+    "local I": (COLOURS[0], "o"),
     "local II": (COLOURS[1], "s"),
     "local II, ours": (COLOURS[4], "s"),
     "local scores": (COLOURS[2], "D"),
 }
 #: Factors that move marks aside which would hide others.
-_ASIDE = {"I, Laplace": 0.93, "I, Gaussian": 0.93, "scores, Gaussian": 1.07, "local I": 0.93, "local scores": 1.07}
+_ASIDE = {"I, Laplace": 0.9, "I, Gaussian": 0.9, "scores, Gaussian": 1.1, "local I": 0.9, "local scores": 1.1}
 _TICKS = (0.2, 0.5, 1, 2, 5, 10, 20, 50)
+#: Where the axis is too short for more than two of these.
+_FINER = (0.5, 0.7, 1, 1.5, 2, 3)
 #: Rows of a panel and their names: what errs on the same scale.
 _PANELS = {
     "trusted, Laplace noise": {
         "I, Laplace": "noise on all pairs",
         "II, Laplace": "fewer questions",
-        "exponential": "exponential mechanism",
-        "scores, Laplace": "scores",
+        "exponential": "an order drawn, good ones likelier",
+        "scores, Laplace": "noise on mean places",
     },
     "trusted, Gaussian noise": {
         "I, Gaussian": "noise on all pairs",
         "II, Gaussian": "fewer questions",
-        "scores, Gaussian": "scores",
+        "scores, Gaussian": "noise on mean places",
     },
     "nobody is trusted": {
-        "local I": "one pair from each voter",
+        "local I": "noise on all pairs",
         "local II": "fewer questions",
         "local II, ours": "fewer questions, ours",
-        "local scores": "scores",
+        "local scores": "noise on mean places",
     },
 }
 
@@ -215,7 +217,8 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
         axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
         axes.set_xticks([], minor=True)
         low, high = axes.get_ylim()
-        shown = [it for it in _TICKS if low <= it <= high]
+        coarse, finer = ([it for it in ticks if low <= it <= high] for ticks in (_TICKS, _FINER))
+        shown = coarse if len(coarse) > 2 else finer
         axes.set_yticks(shown, [f"{it:g}" for it in shown])
         axes.set_yticks([], minor=True)
     label_outer(made, "items m", "largest error / $m^{2.5}$")
@@ -226,9 +229,8 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
     key(figure, named.values(), named.keys(), columns=3)
     note(
         figure,
-        "Error: pairs in the wrong order where all voters agree, at the worst number of them tried, times ε and the "
-        "voters (nobody is trusted: their root). Divided by m to the 2.5, what grows so is level. Lines begin at the "
-        "first point; bars: 95 %. Where nobody is trusted one pair from each voter stands for noise on all pairs. "
-        "Fewer questions: only the pairs that sorting asks about.",
+        "Error: pairs in the wrong order if all voters agree, × ε × voters (nobody trusted: × ε × √voters), at the "
+        "worst number of voters. What is level grows as m to the 2.5. Thin lines begin at the first point; bars: 95 %. "
+        "Nobody trusted, noise on all pairs: one pair from each voter. Fewer questions: pairs that sorting asks for.",
     )
     return figure

@@ -61,6 +61,14 @@ def needed_scale(k: int, epsilon: float, delta: float, noise: Noise = "laplace")
     return best
 
 
+def exponential_need(k: int, epsilon: float, delta: float) -> float:
+    """Scale below which exponential noise breaks (epsilon, delta) privacy: of k + 1 equal values one goes up and all
+    others down, and is left out with probability 1 / (k + 1) before and exp(-2 k / scale) / (k + 1) after.
+    """
+    room = -math.log1p(-delta * (k + 1)) if delta * (k + 1) < 1 else math.inf
+    return 2 * k / (epsilon + room)
+
+
 def gumbel_scale(k: int, epsilon: float, delta: float) -> float:
     """Gumbel noise that is proved enough for sensitivity 1, by zCDP or purely."""
     return min(theorem_2_1(k, epsilon), 2 / epsilon_per_round("zcdp", k, epsilon, delta, bounded_range=True))
@@ -79,6 +87,7 @@ MECHANISMS: tuple[tuple[str, str, Noise, Callable[[int, float, float, float], fl
     ("oneshot", "Gumbel, zCDP or pure", "gumbel", lambda *cell: gumbel_scale(*cell[:3])),
     ("oneshot", "Gumbel, true need at least", "gumbel", lambda *cell: needed_scale(*cell[:3], "gumbel")),
     ("oneshot", "exponential, pure", "exponential", lambda k, epsilon, delta, m: theorem_2_1(k, epsilon)),
+    ("oneshot", "exponential, true need at least", "exponential", lambda *cell: exponential_need(*cell[:3])),
     ("peeling", "Laplace, basic", "laplace", _peeled("basic")),
     ("peeling", "Laplace, advanced", "laplace", _peeled("advanced")),
     ("peeling", "Laplace, zCDP", "laplace", _peeled("zcdp")),
@@ -88,10 +97,13 @@ MECHANISMS: tuple[tuple[str, str, Noise, Callable[[int, float, float, float], fl
 
 
 def scales(ks: Iterable[int], epsilon: float, delta: float, n_items: float) -> pd.DataFrame:
-    """Noise that `MECHANISMS` need: ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (its deviation)."""
+    """Noise that `MECHANISMS` need: ``panel``, ``mechanism``, ``noise``, ``k``, ``scale``, ``sd`` (its deviation),
+    ``epsilon``, ``delta``.
+    """
     rows = [(*names, k, scale(k, epsilon, delta, n_items)) for *names, scale in MECHANISMS for k in ks]
     frame = pd.DataFrame(rows, columns=["panel", "mechanism", "noise", "k", "scale"])
-    return frame.assign(sd=frame.scale * frame.noise.map({name: law.deviation for name, law in LAWS.items()}))
+    sd = frame.scale * frame.noise.map({name: law.deviation for name, law in LAWS.items()})
+    return frame.assign(sd=sd, epsilon=epsilon, delta=delta)
 
 
 def winners(frame: pd.DataFrame) -> pd.DataFrame:
@@ -219,14 +231,16 @@ def _shortest_length() -> float:
     return math.log(next(m for m in range(2, 1000) if m > RANGE * math.log(m)))
 
 
+_NEEDED: dict[str, Any] = {"color": "0.2", "linestyle": ":", "zorder": 3}  # above what it lies on
 _LOOK: dict[str, dict[str, Any]] = {
     "Laplace, Theorem 2.1": {"color": COLOURS[0], "linestyle": "--"},
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],
     "Laplace, our bound": CALIBRATION["corrected"],
-    "Laplace, true need at least": {"color": "0.35", "linestyle": ":"},
+    "Laplace, true need at least": _NEEDED,
     "Gumbel, zCDP or pure": CALIBRATION["net wins"],
-    "Gumbel, true need at least": {"color": "0.35", "linestyle": ":"},
+    "Gumbel, true need at least": _NEEDED,
     "exponential, pure": {"color": COLOURS[3], "marker": "^"},
+    "exponential, true need at least": _NEEDED,
     "Laplace, basic": {"color": COLOURS[0], "linestyle": "--"},
     "Laplace, advanced": {"color": COLOURS[0], "linestyle": "-."},
     "Laplace, zCDP": {"color": COLOURS[5], "marker": "v"},
@@ -250,8 +264,9 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
         "oneshot",
         {
             "Gumbel, zCDP or pure": "Gumbel noise",
-            "Gumbel, true need at least": "_",
+            "Gumbel, true need at least": "needed, Gumbel",
             "exponential, pure": "exponential noise",
+            "exponential, true need at least": "needed, exponential",
         },
     ),
     "round after round, an item each": (
@@ -271,8 +286,8 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
 def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
     message = (
-        "With noise drawn once, proofs ask for little more than is needed of Gumbel noise; of Laplace noise more, "
-        "except for a few items"
+        "With noise drawn once, proofs ask for little more than is needed of Gumbel and exponential noise; of Laplace "
+        "noise more, except where few items are selected"
     )
     figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
     for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):
@@ -285,9 +300,11 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
     for axes in made:
         axes.set_xlabel("items selected")
         name_lines(axes, width=13)
+    epsilon, delta = frame[["epsilon", "delta"]].iloc[0]
     note(
         figure,
-        "One person changes a count by 1. Dotted: less noise certainly breaks the promise. "
+        f"At ε = {epsilon:g}, δ = 1/{1 / delta:,.0f}; one person changes each count by at most 1. "
+        "Dotted: less noise certainly breaks the promise (not computed round after round). "
         "Basic, advanced, zCDP, optimal: four rules that add up the losses of all rounds.",
     )
     return figure

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 
-from companion.chapters.private_top_k.approximate import needed_scale
+from companion.chapters.private_top_k.approximate import exponential_need, needed_scale
 from companion.instruments.topk import DELTA, EPSILON, certified, ends, printed_scale, split, theorem_2_1
 from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -136,14 +136,10 @@ def check_noise_level(ks: Iterable[int]) -> Iterator[Check]:
 def exponential_needs(ks: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
     """Share of its pure scale 2k / epsilon that exponential noise needs at a pair of neighbours: ``k``, ``pure scale``,
     ``k of k + 1``, ``k of 2k``, ``Laplace, k of 2k`` (Laplace noise).
-
-    Of k + 1 equal values one goes up and all others down: it is left out with probability 1 / (k + 1) before and exp(-2
-    k shift) / (k + 1) after.
     """
     rows = []
     for k in ks:
-        room = -math.log1p(-delta * (k + 1)) if delta * (k + 1) < 1 else math.inf
         noises: tuple[Noise, Noise] = "exponential", "laplace"
         half = [least_scale(split(k, k), k, epsilon, delta, noise) * epsilon / (2 * k) for noise in noises]
-        rows.append((k, 2 * k / epsilon, epsilon / (epsilon + room), *half))
+        rows.append((k, 2 * k / epsilon, exponential_need(k, epsilon, delta) * epsilon / (2 * k), *half))
     return pd.DataFrame(rows, columns=["k", "pure scale", "k of k + 1", "k of 2k", "Laplace, k of 2k"])

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from companion.chapters.private_top_k.approximate import gumbel_scale
 from companion.chapters.private_top_k.pure import WORST_MOVE, supremum
 from companion.chapters.private_top_k.recall import zipf
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, name_lines, on_phone, panels, styled
+from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, name_lines, note, on_phone, panels, styled
 from companion.instruments.topk import printed_scale, theorem_2_1
 
 #: The hospital of the road's first page: diagnoses, how often the commonest, how many are published, delta.
@@ -99,6 +99,7 @@ def draw_found(frame: pd.DataFrame) -> Figure:
     ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
+    note(figure, "Bars, 95 %, are shorter than the marks.")
     return figure
 
 
@@ -234,7 +235,6 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     message = f"At ε = {frame.epsilon.iloc[0]:g} Gumbel noise keeps more of a long list than Laplace noise"
     figure, (axes,) = panels(message=message, height=3.2)
     looks = {"Gumbel": _FOUND["Gumbel noise"], "Laplace, ours": CALIBRATION["corrected"], **_FOUND}
-    looks["Laplace, Theorem 2.1"] = _FOUND["Laplace, Theorem 2.1"] | {"color": COLOURS[3]}
     part = frame[frame.mechanism.isin(looks)].sort_values("k", kind="stable")
     for name, rows in part.groupby("mechanism", sort=False):
         axes.errorbar(
@@ -243,7 +243,7 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     axes.set(
         xscale="log",
         xlim=(0.95 * part.k.min(), part.k.max()),
-        ylim=(-0.08, 1.03),
+        ylim=(0, 1.03),
         xlabel="items selected, $k$",
         ylabel="share of the true top $k$ found",
     )
@@ -254,5 +254,6 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
         handles, labels = axes.get_legend_handles_labels()
         key(figure, handles, [ours.get(label, label) for label in labels], columns=2)
     else:
-        name_lines(axes, width=12, names=ours)
+        name_lines(axes, width=22, names=ours)
+    note(figure, "Bars: 95 %.")
     return figure

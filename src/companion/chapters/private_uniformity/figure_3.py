@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -247,19 +248,22 @@ _NAMES = {
 }
 
 
-def _power(frame: pd.DataFrame, message: str, said: str, *, one_axis: bool = False) -> Figure:
-    """A panel a number of items, a curve a test; the uniform law stands at the left end of a logarithmic axis."""
+def _power(frame: pd.DataFrame, message: str, said: str, *, local: bool = False) -> Figure:
+    """A panel a number of items, a curve a test; the uniform law stands at the left end of a logarithmic axis, which is
+    one for all panels of `local` tests.
+    """
     sizes = list(frame.groupby("n_items"))
     figure, made = panels(len(sizes), message=message, height=2.3, columns=2, sharey=True)
     for axes, (m, part) in zip(made, sizes, strict=True):
-        gaps = frame.gap if one_axis else part.gap
+        gaps = frame.gap if local else part.gap
         least, most = gaps[gaps > 0].min() / 3, gaps.max()
         for test in dict.fromkeys(frame.test):
             rows = part[part.test == test].sort_values("gap")
             name = "_" if test == FREE else _NAMES.get(test, test)
             curve(axes, rows.gap.where(rows.gap > 0, least), rows, label=name, **_LOOKS[test])
         level(axes, part.delta.iloc[0])
-        axes.set(xscale="log", title=f"{m:,} items", ylim=(-0.03, 1.03))
+        voters = f", {part.n_rankings.iloc[0]:,} voters" if local else ""
+        axes.set(xscale="log", title=f"{m:,} items{voters}", ylim=(-0.03, 1.03))
         room = (most / least) ** 0.15  # or the label runs into that of the left end
         ticks = [10.0**e for e in range(-7, 1) if least * room < 10.0**e <= most]
         axes.set_xticks([least, *ticks], ["0", *(f"$10^{{{round(math.log10(t))}}}$" for t in ticks)])
@@ -269,7 +273,7 @@ def _power(frame: pd.DataFrame, message: str, said: str, *, one_axis: bool = Fal
     if (frame.test == FREE).any():
         handles, labels = [*handles, Line2D([], [], **_LOOKS[FREE])], [*labels, FREE]
     key(figure, handles, labels)
-    note(figure, f"{said} φ: 1 is chance, near 0 nearly all alike.")
+    note(figure, f"{said} φ: 1 is chance, near 0 nearly all alike. Bars: 95 %.")
     return figure
 
 
@@ -297,9 +301,10 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_one_bit(frame: pd.DataFrame) -> Figure:
     """Local tests of one size and one epsilon."""
+    epsilon = Fraction(frame.epsilon.iloc[0]).limit_denominator(100)
     return _power(
         frame,
         "One answer per voter, with all of ε, sees agreement that many answers, which share ε, miss",
-        f"{ANSWER} Dotted: allowed when all is chance.",
-        one_axis=True,
+        f"{ANSWER} Here ε = {epsilon}; dotted: allowed when all is chance.",
+        local=True,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -282,10 +283,12 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     ramp.set(title=title, ylabel="chance that it accepts", ylim=(0, 1))
     ramp.set_xlabel("agreement (1: mean if shuffled)")
     part = frame[frame.panel == "loss"]
-    loss.plot(part.x, part.low, color=COLOURS[1], label="reached")
-    loss.plot(part.x, part["value"], color=COLOURS[0], lw=1, ls="-.", label="reached if pairs are known")
+    loss.plot(part.x, part.low, color=COLOURS[1], label="reached, pairs secret")
+    loss.plot(part.x, part["value"], color=COLOURS[0], lw=1, ls="-.", label="if the attacker knows the pairs")
     loss.plot(part.x, part.high, color=COLOURS[6], ls="--", lw=1, label="never above (proved)")
-    loss.axhline(EPSILON_0, color="black", lw=0.8, ls=":", label="promised")
+    loss.axhline(
+        EPSILON_0, color="black", lw=0.8, ls=":", label=f"promised: {Fraction(EPSILON_0).limit_denominator(100)}"
+    )
     loss.plot(last, EPSILON_0, "o", color=COLOURS[1])
     loss.annotate(
         f"about {enough:,.0f}",

@@ -69,7 +69,7 @@ def same_noise(epsilon: float, repetitions: int) -> pd.DataFrame:
     """How far the MLE's ranking is from that of counts with the very same noise.
 
     ``survey``, ``table`` (undecided answers dropped, counted half, or dropped with all pairs made equally often
-    compared), ``score``, ``same order`` (share of draws) and its ``se``, ``difference`` (mean rank difference).
+    compared), ``score``, ``same order`` (share of runs) and its ``se``, ``difference`` (mean rank difference).
     """
     rows = []
     tables: dict[str, Callable[[str], Table]] = {"dropped": decided, "half": halved, "equally often": evened}
@@ -190,11 +190,11 @@ def draw_spent(frame: pd.DataFrame) -> Figure:
 
 @styled
 def draw_same_noise(frame: pd.DataFrame) -> Figure:
-    """In how many percent of the draws the estimator and a score give the same order, a panel a survey."""
-    least = frame["same order"][frame.score == "net wins"].min()
+    """In how many percent of the runs the estimator and a score give the same order, a panel a survey."""
+    uneven = 100 * frame["same order"][(frame.score == "net wins") & (frame["table"] != "equally often")]
     message = (
-        f"With the same noise the estimator ranks as net wins do in {math.floor(100 * least)} % of the draws or more, "
-        "and always on even comparisons"
+        f"With the same noise the estimator ranks as net wins do in {uneven.min():.0f} to {uneven.max():.0f} % of the "
+        "runs, and always on even comparisons"
     )
     figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
     names = {
@@ -214,8 +214,11 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
         axes.set_yticks(np.arange(len(names)), [wrapped(names[name], 1.4, 10) for name in rows["table"].unique()])
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.grid(False)
-    label_outer(made, "same order, % of the draws", "")
+    label_outer(made, "same order, % of the runs", "")
     key(figure, *made[0].get_legend_handles_labels())
     sure = math.ceil(100 * BAR * frame.se.max())
-    note(figure, f"Undecided: neither of the two is preferred. Shares of the draws: ± {sure} % at most (95 %).")
+    note(
+        figure,
+        f"Net wins: wins less losses. Undecided: neither of the two is preferred. Shares: ± {sure} % at most (95 %).",
+    )
     return figure

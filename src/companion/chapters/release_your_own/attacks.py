@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from companion.instruments.style import BAR, COLOURS, key, name_lines, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, name_lines, note, panels, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
 from dprank.aggregation.private_borda import PrivateBorda
@@ -197,6 +197,7 @@ def draw_labelled(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", ylim=(47, 101.5), xlabel="← more noise    ε of the release    less noise →")
     axes.set_ylabel("right guesses whether\nthe person is there, %")
     name_lines(axes, width=10)
+    note(figure, "50: pure guessing. Bars: 95 %.")
     return figure
 
 

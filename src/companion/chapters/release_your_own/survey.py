@@ -231,7 +231,8 @@ def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     axes.set_xticks([1, 3, 5, 8, 11, 15])
     key(figure, *axes.get_legend_handles_labels(), columns=2)
     said = f"The noise is that for ε = {frame.epsilon.iloc[0]:g}, however many answers count."
-    note(figure, f"Wrong: against the order by all answers, without noise. The survey asks for 15 pairs. {said}")
+    said = f"Wrong: against the order by all answers, without noise. The survey asks for 15 pairs. {said}"
+    note(figure, f"{said} Bars: 95 % (the dashed line is exact).")
     return figure
 
 

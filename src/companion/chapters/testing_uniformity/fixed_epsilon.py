@@ -212,8 +212,8 @@ def draw_condition(frame: pd.DataFrame) -> Figure:
     """1 - phi_epsilon against m for several epsilon with Theorem 4's line; and the least epsilon that reaches it."""
     laws, bound = frame.dropna(subset="epsilon"), frame[frame.epsilon.isna()]
     message = (
-        "With many items Theorem 4 asks for an agreement that moves ever further above that of "
-        "rankings at any fixed distance from chance"
+        "With many items Theorem 4 asks for an ever greater multiple of the agreement that rankings have "
+        "at any fixed distance from chance"
     )
     figure, (first, second) = panels(2, message=message, height=3.2)
     as_printed = CALIBRATION["as printed"]["color"]
@@ -235,6 +235,7 @@ def draw_condition(frame: pd.DataFrame) -> Figure:
     far = laws["epsilon"].max()
     note(
         figure,
+        "Theorem 4 of Busa-Fekete et al.: where it is met, two rankings are enough for their test, and it seldom errs. "
         f"At distance {far:g} from chance, one ranking can be told from a shuffled one in "
         f"{50 * (1 + far):.4g}\N{NO-BREAK SPACE}% of cases, not more; φ: 1 is chance, near 0 nearly all alike.",
     )

@@ -220,7 +220,7 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
     figure, (axes,) = panels(message=message, height=4.2 if on_phone() else 3.2)
     for (sizes, part), colour, mark in zip(frame.groupby(["m", "k"], sort=False), _SIZES, "osD^v", strict=False):
         m, k = sizes
-        look: dict[str, Any] = {"marker": mark, "ls": ":"} if len(part) < 12 else {"ls": "-"}
+        look: dict[str, Any] = {"marker": mark, "ls": ":", "zorder": 3} if len(part) < 12 else {"ls": "-"}
         exceeded = part["size"].where(part["size"] > np.exp(-(part.excess**2) / 4))
         wide = 13 if "marker" in look else 7
         axes.plot(part.excess, exceeded, color=_EXCEEDED, alpha=0.3, lw=7, marker="o", ms=wide, mew=0, label="_")

@@ -19,7 +19,18 @@ from companion.chapters.which_method.respondents import SURVEYS
 from companion.instruments.style import COLOURS, key, note, on_phone, panels, styled
 from dprank.plan.tags import TAGS
 
-__all__ = ["answers", "draw_map", "losses_of", "map_of", "maps", "of_surveys", "prints", "readable", "set_apart"]
+__all__ = [
+    "answers",
+    "draw_advice",
+    "draw_map",
+    "losses_of",
+    "map_of",
+    "maps",
+    "of_surveys",
+    "prints",
+    "readable",
+    "set_apart",
+]
 
 _SIZE = ["items", "people", "answers", "k"]
 _WHO = {"curator": "somebody is trusted", "nobody": "nobody is trusted"}
@@ -248,6 +259,24 @@ def prints(frame: pd.DataFrame) -> pd.DataFrame:
 @styled
 def draw_map(frame: pd.DataFrame) -> Figure:
     """What the best method loses, in per cent; it is framed and named by colour where it alone is the best."""
+    return _map(frame, _MESSAGES[frame["question"].iloc[0]])
+
+
+@styled
+def draw_advice(frame: pd.DataFrame) -> Figure:
+    """A map where somebody is trusted, for readers of the guide: up to how many people no other method is needed."""
+    alone = frame[frame["use"] != ""]
+    most = alone["use"].mode()[0]
+    others = alone.loc[alone["use"] != most, "people"].min()
+    few = frame.loc[frame["people"] < others, "people"].max()
+    message = (
+        f"With up to {few:,} people take {most}: no other method alone is best there; "
+        f"with {others:,} or more, others can be"
+    )
+    return _map(frame, message)
+
+
+def _map(frame: pd.DataFrame, message: str) -> Figure:
     names = sorted(name for name in frame["use"].drop_duplicates() if name)
     colours = {name: _COLOURS.get(name, "0.4") for name in names}
     trusts = [name for name in _WHO if name in set(frame["trust"])]
@@ -257,7 +286,7 @@ def draw_map(frame: pd.DataFrame) -> Figure:
     epsilons = sorted(frame["epsilon"].unique())
     each = 0.5 + 0.27 * len(sizes)
     question = str(frame["question"].iloc[0])
-    figure, made = panels(len(trusts), message=_MESSAGES[question], height=each, columns=1)
+    figure, made = panels(len(trusts), message=message, height=each, columns=1)
     for axes, trust in zip(made, trusts, strict=True):
         for row in frame[frame["trust"] == trust].itertuples():
             x = epsilons.index(row.epsilon)
@@ -286,7 +315,10 @@ def draw_map(frame: pd.DataFrame) -> Figure:
     if handles:
         key(figure, handles, [name + _PLAIN.get(name, "") for name in names], columns=3)
     alone = "framed: one alone is best; no frame: several are alike" if handles else "several methods are alike"
-    note(figure, f"Number: {_NUMBERS[question]}, of the best method (more strongly shaded: more); {alone}")
+    trusted = f"Trusted: with the {_GIVEN[question]} themselves" + "; where nobody is, each person adds the noise" * (
+        len(trusts) > 1
+    )
+    note(figure, f"{trusted}. Number: {_NUMBERS[question]}, of the best method (more strongly shaded: more); {alone}.")
     return figure
 
 
@@ -330,12 +362,21 @@ _NUMBERS = {
 }
 
 
+#: What people give, as a note has it.
+_GIVEN = {
+    "topk": "lists of items",
+    "consensus": "ballots",
+    "winner": "ballots",
+    "agreement": "ballots",
+} | dict.fromkeys(("ranking", "strengths"), "answers")
+
+
 #: What the map of a question shows.
 _MESSAGES = {
     "ranking": "What an order made of comparisons loses is a matter of people and ε; the method seldom matters",
     "strengths": "With 20 items or more, at least 400 people and ε of 2 or more, PerturbedMLE alone is best "
     "at strengths",
-    "consensus": "As a rule even the best method errs more, the fewer the ballots and the smaller ε; with somebody "
+    "consensus": "As a rule even the best method errs more, the fewer the people and the smaller ε; with somebody "
     "trusted, where one alone is best, it is mostly PrivateBorda",
     "winner": "Somebody trusted, ten thousand people name the winner at any ε",
     "topk": "Somebody trusted, ten thousand people find the top k from ε = 0.2 on; nobody trusted, a million "

@@ -342,6 +342,7 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     key(figure, [*handles, dot, bar], [*(f"ε = {e:g}" for e in epsilons), "middle case", "from least to most"])
     note(
         figure,
+        "Case: another package on people of one kind and number, at one ε and δ. "
         f"Of {len(frame)} cases others lose more in {better} and less in {worse}, by more than {BARS:g} standard "
         f"errors; in the rest no difference is sure. Arrow: beyond {reach[1]:g}. Loss: the share of the most frequent "
         "items that is missed, or of pairs in the wrong order.",

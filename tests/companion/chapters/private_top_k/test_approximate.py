@@ -104,7 +104,14 @@ def test_scales_and_winners():
     assert len(frame) == 2 * len(approx.MECHANISMS)
     wide = frame.pivot(index="k", columns="mechanism", values="scale")
     assert (wide["Laplace, true need at least"] <= wide["Laplace, our bound"]).all()
-    assert (wide["Gumbel, true need at least"] <= wide["Gumbel, zCDP or pure"] * (1 + 1e-9)).all()
+    for proof, need in (("Gumbel, zCDP or pure", "Gumbel"), ("exponential, pure", "exponential")):
+        over = wide[proof] / wide[f"{need}, true need at least"]
+        assert over.between(1 - 1e-9, 1.15).all()
+    proved = wide[["Laplace, Theorem 2.1", "Laplace, our bound"]].min(axis=1) / wide["Laplace, true need at least"]
+    assert proved[1] < 1.01
+    assert proved[10] > 1.3
+    message = approx.draw_scales(frame).get_suptitle().replace("\n", " ")
+    assert "little more than is needed of Gumbel and exponential noise; of Laplace noise more" in message
     assert approx.winners(frame)["least noise"].tolist() == ["exponential, pure", "Gumbel, zCDP or pure"]
     first = approx.gumbel_wins(0.2, 1e-6)
     wins = [approx.LAWS["gumbel"].deviation * approx.gumbel_scale(k, 0.2, 1e-6) < 10 * k for k in (first - 1, first)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from companion.chapters.real_surveys import equal_privacy as s
 from companion.chapters.real_surveys import incomplete, panels, published_curve, survey_likelihood
 
@@ -12,6 +14,11 @@ def test_the_mle_orders_as_noisy_counts_where_all_pairs_are_compared_equally_oft
     assert (frame.xs("dropped", level="table")["same order"] < 1).all()
     net, wins = (frame.xs(score, level="score").difference for score in ("net wins", "wins"))
     assert (net <= wins).all()
+    figure = s.draw_same_noise(frame.reset_index())
+    shares = re.findall(r"\d+", figure.get_suptitle())
+    bars = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert set(shares) < set(bars)
+    assert [int(share) for share in shares] == sorted(map(int, shares))
 
 
 def test_spent_and_needed():

@@ -625,6 +625,19 @@ def test_a_map_has_a_number_in_every_cell(committed):
     assert sum(len(axes.texts) for axes in figure.axes) == len(frame)
 
 
+def test_what_the_guide_advises_for_ballots_is_hardly_beaten(committed):
+    voting = guide.map_of(committed, "consensus")
+    message = guide.draw_advice(voting[voting["trust"] == "curator"]).get_suptitle().replace("\n", " ")
+    found = re.match(r"With up to ([\d,]+) people take (\w+): .* with ([\d,]+) or more", message)
+    few, method, many = (int(it.replace(",", "")) if it[0].isdigit() else it for it in found.groups())
+    assert few < many
+    everybody = guide._worst_kind(committed[(committed["question"] == "consensus") & (committed["delta"] == 0)])
+    seen = guide._best_of(everybody.assign(mechanism=everybody["method"].str.split("(").str[0]), 0.0)["curator"]
+    alike = seen[seen["mechanism"] == method].groupby(seen["people"] <= few)["alike"].mean()
+    assert alike[True] > 0.95
+    assert alike[False] < 0.5
+
+
 def test_numbers_in_the_titles_of_maps_hold(committed):
     winner, topk = (guide.map_of(committed, question) for question in ("winner", "topk"))
     assert all("ten thousand people" in guide._MESSAGES[question] for question in ("winner", "topk"))
@@ -652,7 +665,7 @@ def test_what_the_titles_of_maps_say_of_methods_holds(committed):
     losses = voting.set_index(["trust", "items", "people", "epsilon"])["mean"]
     at = losses.unstack("epsilon")
     assert (at[0.05] > at[10.0] - 0.001).all()  # of very many ballots none is left to gain
-    assert "errs more, the fewer the ballots and the smaller ε" in guide._MESSAGES["consensus"]
+    assert "errs more, the fewer the people and the smaller ε" in guide._MESSAGES["consensus"]
     assert (at.diff(axis=1).iloc[:, 1:] <= 0.001).to_numpy().mean() > 0.8
     for _, here in at.groupby(["trust", "items"]):
         assert (here.iloc[0] >= here.iloc[-1]).all()
