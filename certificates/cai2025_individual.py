@@ -133,6 +133,14 @@ def _(before, after, n) -> Sides:
     return change_of_hessian(before, after, n).rank(), "==", 2 * len(before)
 
 
+@says("cai2025:prop-3.1:proof", "[all cases] rank(∇²R(t; y') − ∇²R(t; y)) <= 2L, t = 0, all L pairs, old and new")
+def _(n, answers) -> Sides:
+    pairs = list(itertools.combinations(range(whole(n, 2, 6, "n")), 2))
+    sheets = list(itertools.combinations_with_replacement(pairs, whole(answers, 1, 2, "L")))
+    found = [change_of_hessian(*it, n).rank() <= 2 * answers for it in itertools.product(sheets, repeat=2)]
+    return sum(found), "==", len(found)
+
+
 def preferences(rho) -> int:
     n = len(rho)
     need(2 <= n <= 30 and all(len(row) == n for row in rho), "no matrix")
@@ -171,15 +179,23 @@ def _(rho, guess, m, epsilon, c) -> Sides:
     return int(set(guess) != set(order[:k])), ">=", fmpq(1, 10)
 
 
-@says(
-    "cai2025:lem-b.2:proof",
-    "log P(|g| > t) <= log 2 − t²/(2κ1²S), every t > 0, of mL >= 60 n log n i.i.d. draws, θ* = 0",
-)
+@says("cai2025:lem-b.2:proof", "log P(|g| > t) <= log 2 − t²/(2κ1²S), t > 0, mL >= 60 n log n i.i.d. draws, θ* = 0")
 def _(n, draws, t) -> Sides:
     """g adds up ±1/2, each with chance 1/n a draw; beyond (mL − 1)/2 all are of one sign, and none is 0."""
     need(bool(60 * whole(n, 2, 10**9, "n") * log(n) <= whole(draws, 1, 10**30, "mL")), "mL >= 60 n log n")
     need(draws - 1 <= 2 * rational(t, "t") < draws, "t must be from (mL − 1)/2 to mL/2")
     return log(2) - draws * log(n), "<=", log(2) - t**2 / (2 * K1**2 * fmpq(2 * draws, n))
+
+
+@says("cai2025:lem-b.2:proof", "[all cases] P(|g| > t given the pairs) <= 2 exp(−t²/(2S)), all t, d <= 3S/2, θ* = 0")
+def _(mean) -> Sides:
+    """g is won − d/2, won of d coins; t is just below one of its values. κ1 > 1 makes the right side larger."""
+    found = [
+        bool(fmpq(sum(binomial(d, it) for it in range(won, d + 1)), 2**d) <= exp(-fmpq((2 * won - d) ** 2, 8 * mean)))
+        for d in range(1, 3 * whole(mean, 1, 100, "S") // 2 + 1)
+        for won in range(d // 2 + 1, d + 1)
+    ]
+    return sum(found), "==", len(found)
 
 
 @says("cai2025:lem-b.3:proof", "t²/(8nλ²) <= t/(4λ) at t = 8λ √(n log n)")
@@ -230,6 +246,7 @@ def _(weights) -> Sides:
     return abs(sum(theta)) / sqrt(n) / sqrt(sum(it**2 for it in theta)), "==", 0
 
 
+@says("cai2025:exp-4", "[says something: noise below the spread of scores] least λ/std(π) < 1, any data")
 @says("cai2025:finding-1:oneshot", "[says something: noise below the spread of scores] least λ/std(π) < 1, any data")
 def _(n, k, epsilon, delta) -> Sides:
     """λ = 8s √(k log(n/δ))/ε, s = 2/(d(1 − ρ)), d(1 − ρ) <= n − 1 at p = 1; std(π) <= √(n − 1)/n."""

@@ -7,6 +7,8 @@ from companion.ledger.claim import Check, argument
 
 #: Rounding of closed forms, enumerations, quadratures and linear algebra, far above what tests find.
 ROUNDING = 1e-9
+#: Rounding of a few operations, relative where numbers are small; far above what certificates find.
+CLOSED = 1e-12
 #: Standard errors that a simulated mean may be off: false alarm 6e-7 a check.
 Z = 5.0
 

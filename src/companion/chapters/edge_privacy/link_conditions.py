@@ -17,10 +17,11 @@ from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, Link
 
 #: The links that satisfy (A0), (A1) and (A2), and one that does not.
 LINKS = (LOGISTIC, ARCTAN, PROBIT)
-#: Differences of strengths, near, far, and those at which (A2) asks for curvature; the constant of (A2), logistic link.
+#: Differences of strengths, near, far, and those at which (A2) asks for curvature.
 LINE, FAR = np.linspace(-30, 30, 60_001), np.linspace(-700, 700, 14_001)
 FOUR = LINE[np.abs(LINE) <= 4 + 1e-9]
-KAPPA_2 = 57
+#: Constants that (A1) and both halves of (A2) allow the logistic link: above 1, and above 56.6.
+KAPPA_1, KAPPA_2 = 1.1, 57
 
 
 def link_constants() -> pd.DataFrame:

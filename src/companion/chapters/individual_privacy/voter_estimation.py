@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
-from companion.instruments.allowance import Z
+from companion.chapters.edge_privacy.link_conditions import KAPPA_1, KAPPA_2
+from companion.instruments.allowance import CLOSED, Z
 from companion.instruments.loss_curves import AXES
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, label_outer, panels, styled
 from companion.instruments.sweep import stream, sweep
@@ -25,8 +25,6 @@ from dprank.privacy.noise import laplace
 
 Array = NDArray[np.float64]
 
-#: The one constant that both halves of (A2) need for the logistic link: 1 / F'(4).
-KAPPA_2 = float(1 / LOGISTIC.curvature(4.0))
 #: Rates that a corrected estimate may be off, rounded up: to first order noise of scale 8L / epsilon, log n times, over
 #: a curvature of S F'(2), S = 2mL / n, is 4 / F'(2) = 38.1 times n log n / (m epsilon).
 WITHIN = 40.0
@@ -39,45 +37,40 @@ def rate(n_items: ArrayLike, voters: ArrayLike, epsilon: ArrayLike) -> NDArray[n
     return np.sqrt(share) + share / epsilon
 
 
-def mean_noise(n_items: ArrayLike) -> NDArray[np.float64]:
+def mean_noise(n_items: int) -> float:
     """Expected absolute mean of n standard Laplace variables, 2 Gamma(n + 1/2) / (sqrt(pi) n!)."""
-    n = np.asarray(n_items, float)
-    return 2 / math.sqrt(math.pi) * np.exp(special.gammaln(n + 0.5) - special.gammaln(n + 1))
+    n = int(n_items)
+    return math.comb(2 * n, n) / 2 ** (2 * n - 1)
 
 
-def sum_peak(n_items: ArrayLike) -> NDArray[np.float64]:
+def sum_peak(n_items: int) -> float:
     """Largest density of a sum of n standard Laplace variables, at 0: the integral of a squared Gamma(n) density."""
-    n = np.asarray(n_items, float)
-    return np.exp(special.gammaln(2 * n - 1) - 2 * special.gammaln(n) - (2 * n - 1) * math.log(2))
+    return math.comb(2 * n_items - 2, n_items - 1) / 2 ** (2 * n_items - 1)
 
 
-def chance_within(
-    times: float, n_items: ArrayLike, voters: ArrayLike, epsilon: float, kappa_2: float, kappa_1: float = 1.0
-) -> NDArray[np.float64]:
+def chance_within(times: float, n_items: int, voters: float, epsilon: float) -> float:
     """Upper bound on the chance that the printed estimate is within `times` the rate of the truth.
 
     Its mean is minus that of the noise over gamma, lambda / gamma is kappa_1 / kappa_2, and the truth has mean 0.
     """
-    n = np.asarray(n_items, float)
-    reach = times * rate(n, voters, epsilon) * n * kappa_2 / kappa_1
-    return np.minimum(1, 2 * reach * sum_peak(n))
+    reach = times * float(rate(n_items, voters, epsilon)) * n_items * KAPPA_2 / KAPPA_1
+    return min(1.0, 2 * reach * sum_peak(n_items))
 
 
-def drift(n_items: Iterable[float], power: float, epsilon: float, times: float) -> pd.DataFrame:
+def drift(n_items: Iterable[int], power: float, epsilon: float, times: float) -> pd.DataFrame:
     """How the printed estimate misses its rate: ``items``, ``voters`` (n^power), ``rate``, ``mean of the error``.
 
-    And upper bounds ``chance`` and ``chance, A2`` on an error within `times` the rate, least kappa_2 and that of (A2).
+    And an upper bound on the ``chance`` of an error within `times` the rate; constants that (A1) and (A2) allow.
     """
-    n = np.array(list(n_items), float)
     return pd.DataFrame(
         {
-            "items": n,
-            "voters": n**power,
-            "rate": rate(n, n**power, epsilon),
-            "mean of the error": mean_noise(n) * LOGISTIC.kappa_1 / LOGISTIC.kappa_2,
-            "chance": chance_within(times, n, n**power, epsilon, LOGISTIC.kappa_2),
-            "chance, A2": chance_within(times, n, n**power, epsilon, KAPPA_2),
+            "items": float(n),
+            "voters": float(n) ** power,
+            "rate": float(rate(n, float(n) ** power, epsilon)),
+            "mean of the error": mean_noise(n) * KAPPA_1 / KAPPA_2,
+            "chance": chance_within(times, n, float(n) ** power, epsilon),
         }
+        for n in n_items
     )
 
 
@@ -192,7 +185,7 @@ def estimation_curve(
     return frame.assign(
         allowed=allowed["mean"],
         rate=rate(frame.n_items, frame.voters, epsilon),
-        floor=mean_noise(frame.n_items) * as_printed.scale / as_printed.ridge,
+        floor=frame.n_items.map(mean_noise) * as_printed.scale / as_printed.ridge,
         loss=as_printed.guarantee.epsilon,
     )
 
@@ -202,14 +195,11 @@ def check_thm_3_1(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
     """Theorem 3.1: the printed ridge, granted `times` the rate, and the centred estimate."""
     epsilon = frame.epsilon.iloc[0]
     yield amended(f"privacy loss of the printed calibration, ε = {epsilon:g}", frame.loss.max(), "<=", epsilon)
-    small = float(chance_within(10, 16, 10**9, epsilon, KAPPA_2))
-    what = f"chance (at most) of an error within 10 × the rate, n = 16, m = 10^9, ε = {epsilon:g}, κ2 = {KAPPA_2:.1f}"
-    yield printed(what, small, ">=", 1 - 16**-5.0)
-    say = f"chance (at most) of an error within {times:g} × the rate"
-    for row in drift([10**3, 10**4], 6, epsilon, times).to_dict("records"):
-        at = f"n = {row['items']:.0f}, m = n^6, ε = {epsilon:g}"
-        yield printed(f"{say}, {at}, κ2 = {KAPPA_2:.1f}", row["chance, A2"], ">=", 0.5)
-        yield printed(f"{say}, {at}, κ2 = {LOGISTIC.kappa_2:g}", row["chance"], ">=", 0.5)
+    cases = [(10, 16, 10.0**9, "10^9"), *((times, n, n**6.0, "n^6") for n in (10**3, 10**4))]
+    for within, n, voters, told in cases:
+        at = f"n = {n}, m = {told}, ε = {epsilon:g}, κ1 = {KAPPA_1:g}, κ2 = {KAPPA_2:g}"
+        what = f"chance (at most) of an error within {within:g} × the rate, {at}"
+        yield printed(what, chance_within(within, n, voters, epsilon), ">=", 1 - within * n**-5.0, error=CLOSED)
     corrected = frame[frame.calibration != "as printed"]
     row = corrected.loc[(corrected["mean"] / corrected.rate).idxmax()]
     at = f"{row.calibration}, n = {row.n_items}, m = {row.voters:,}, {row.strengths} strengths"
@@ -226,7 +216,9 @@ def estimation_numbers(frame: pd.DataFrame) -> dict[str, str]:
     last = frame[(frame.voters == frame.voters.max()) & (frame.n_items == n) & (frame.strengths == "spread")]
     mean = last.set_index("calibration")["mean"]
     return {
-        "voter-kappa": f"{KAPPA_2:.1f}",
+        "voter-steep": f"{KAPPA_1:g}",
+        "voter-kappa": f"{KAPPA_2:g}",
+        "voter-larger": f"{KAPPA_2 / KAPPA_1 * LOGISTIC.kappa_1 / LOGISTIC.kappa_2:.0f}",
         "voter-items": f"{n}",
         "voter-most": f"{frame.voters.max():,}",
         "voter-floor": f"{last.floor.iloc[0]:.2f}",

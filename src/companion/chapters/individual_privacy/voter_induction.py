@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from companion.chapters.edge_privacy.tails import UPPER, Array, condition_number, gradient, last_linear
-from companion.chapters.individual_privacy.voter_tails import C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS
+from companion.chapters.individual_privacy.voter_tails import C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS, LEMMA
 from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.instruments.loss_curves import AXES
 from companion.instruments.style import BAR, CALIBRATION, name_lines, panels, styled
@@ -146,6 +146,7 @@ def voter_numbers() -> dict[str, str]:
     """Numbers of the text on Appendix B.2."""
     return {
         "lemma-b-sharp": f"{9 / (2 * UPPER):.1f}",
+        "lemma-b-draws": f"{LEMMA[1]:,}",
         "lemma-b-gradient": f"{C_GRADIENT_VOTERS:.0f}",
         "lemma-b-spectrum": f"{C_SPECTRUM_VOTERS:.0f}",
         "lemma-b-linear": f"{last_linear()}",

@@ -10,8 +10,10 @@ import numpy as np
 from scipy import stats
 
 from companion.chapters.edge_privacy import tails
+from companion.chapters.edge_privacy.link_conditions import KAPPA_1
 from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
+from dprank.models.bradley_terry import LOGISTIC
 
 #: Constants in mL >= c n log n, ours: for the gradient, the spectrum, and the least whole one for the degrees.
 C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS, C_DEGREES_VOTERS = 2.0, 72.0, 43.0
@@ -19,6 +21,8 @@ C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS, C_DEGREES_VOTERS = 2.0, 72.0, 43.0
 FEW = tuple(product((2, 3, 5, 20, 100), (1, 2, 3, 7, 20, 50, 200)))
 MORE, MANY_MORE = (1, 2, 10, 100), (1, 1.5, 3, 10, 1e2, 1e4, 1e8)
 DESIGNS = ((100, 1), (100, 40), (10, 100), (30, 300))
+#: Items, draws and s at which Lemma B.2's tail is looked at over the pairs drawn; the mean degree S, given the pairs.
+LEMMA, DEGREES = (100, 30_000, 14.0), 100
 
 
 def voter_degree_failure(items: int, draws: int) -> tuple[float, float]:
@@ -96,20 +100,39 @@ def coordinate_law(items: int, draws: int) -> tuple[tails.Array, tails.Array]:
     return np.arange(-draws, draws + 1) / 2, law
 
 
+def given_pairs(degree: int, chance: float) -> tuple[tails.Array, tails.Array]:
+    """What the size of a coordinate can be, given an item's number of comparisons, and log P(it is at least that).
+
+    Every rival wins with the same chance.
+    """
+    won = np.arange(degree + 1)
+    size = np.abs(won - degree * chance)
+    order = np.argsort(-size)
+    return size[order], np.logaddexp.accumulate(stats.binom.logpmf(won, degree, chance)[order])
+
+
 @claim("cai2025:lem-b.2:proof")
 def check_lemma_b2_proof() -> Iterator[Check]:
-    """Whether a coordinate of the gradient is sub-Gaussian with its variance as parameter; Bernstein instead."""
-    n, s = 1000, 10.0
+    """Whether a coordinate of the gradient is sub-Gaussian with its variance as parameter; over all draws, or given."""
+    n, draws, s = LEMMA
     values, law = coordinate_law(n, 1)
-    growth = math.log(law @ np.exp(s * values))
-    yield printed(f"log E exp(s g) per draw, θ* = 0, n = {n}, s = {s:g}", growth, "<=", s**2 / n)
+    at = f"θ* = 0, κ₁ = {KAPPA_1:g}, n = {n}, mL = {draws:,} ≥ 60 n log n"
+    growth, variance = draws * math.log(law @ np.exp(s * values)), KAPPA_1**2 * 2 * draws / n
+    yield printed(f"log E exp(s g), s = {s:g}, {at}", growth, "<=", s**2 * variance / 2, error=ROUNDING)
     closed = math.log1p(2 / n * (math.cosh(s / 2) - 1))
-    yield agree("the same, off log(1 + 2(cosh(s/2) − 1)/n)", growth - closed)
-    n, t = 100, 0.499
-    values, law = coordinate_law(n, 1)
-    beyond = law[np.abs(values) > t].sum()  # S = 2/n
-    yield printed(f"P(|g| > {t}), θ* = 0, n = {n}, one comparison", beyond, "<=", 2 * math.exp(-(t**2) * n / 4))
-    yield agree("the same, off 2/n", beyond - 2 / n)
+    yield agree("the same, over mL, off log(1 + 2(cosh(s/2) − 1)/n)", growth / draws - closed)
+    t = draws / 2 - 0.25  # beyond it every draw holds the item, and all go one way
+    beyond = math.log(2) + draws * math.log(law[-1])
+    bound = math.log(2) - t**2 / (2 * variance)
+    yield printed(f"log P(|g| > {t:,.2f}), {at}", beyond, "<=", bound, error=ROUNDING)
+    yield argument("60 n log n over mL", 60 * n * math.log(n) / draws, "<=", 1)
+    degrees, chances = range(1, 3 * DEGREES // 2 + 1), [float(LOGISTIC.cdf(gap)) for gap in (0.0, 1.0, 2.0)]
+    laws = [(d, *given_pairs(d, chance)) for d, chance in product(degrees, chances)]
+    at = f"given the pairs, S = {DEGREES}, each degree up to 3S/2, all t, strengths 0, 1 and 2 ahead"
+    as_printed = max(float((log - math.log(2) + size**2 / (2 * DEGREES)).max()) for _, size, log in laws)
+    hoeffding = max(float((log - math.log(2) + 2 * size**2 / d).max()) for d, size, log in laws)
+    yield supplied(f"largest log of P(|g| > t) / (2 exp(−t²/(2S))), {at}", as_printed, "<=", 0)
+    yield amended(f"largest log of P(|g| > t) / (2 exp(−2t²/d)), {at}", hoeffding, "<=", 0)
     worst, off = 0.0, list[float]()
     for items, draws in DESIGNS:
         values, law = coordinate_law(items, draws)

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from companion.chapters.ranking_universities.survey_counts import furthest_sheets, survey_data, survey_mechanism
-from companion.instruments.allowance import ROUNDING
+from companion.instruments.allowance import CLOSED, ROUNDING
 from companion.instruments.style import CALIBRATION, name_lines, note, panels, styled
 from companion.instruments.two_items import log_first_wins
 from companion.ledger.claim import Check, amended, claim, printed
@@ -56,7 +56,7 @@ def check_alg_2(n_items: int, epsilons: Iterable[float]) -> Iterator[Check]:
 
 
 def loss_check(what: str, loss: float, epsilon: float, about: str = "printed", reading: str = "") -> Check:
-    return Check(f"privacy loss of the {what}", loss, "<=", epsilon * (1 + ROUNDING), about, reading)
+    return Check(f"privacy loss of the {what}", loss, "<=", epsilon * (1 + ROUNDING), about, reading, CLOSED)
 
 
 def two_items_loss(voters: int, answers: int, scale: float) -> float:
