@@ -128,6 +128,7 @@ def _(low: Number, high: Number) -> Sides:
     return same_laws(low, high), "<", fmpq(1, 4)
 
 
+@says("cai2025:thm-3.2", "[says something: privacy costs] sup_(‖θ‖∞ <= 1) ‖0 − θ‖∞ > inf_M sup_(‖θ‖∞ <= 1) E‖M − θ‖∞")
 @says("cai2025:thm-2.2", "[says something: privacy costs] sup_(‖θ‖∞ <= 1) ‖0 − θ‖∞ > inf_M sup_(‖θ‖∞ <= 1) E‖M − θ‖∞")
 def _(low: Number, high: Number) -> Sides:
     return 1, ">", same_laws(low, high)

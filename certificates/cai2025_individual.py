@@ -57,6 +57,14 @@ def _(voters, others, released, epsilon) -> Sides:
     return sum(apart) * between(epsilon, 0, 20, "ε") / (2 * answers), "==", rational(epsilon, "ε")
 
 
+@says("cai2025:alg-3", "[all cases] ‖N(D) − N(D')‖₁ <= 2L, all L answers of a voter on n items, old and new")
+def _(n, answers) -> Sides:
+    data = itertools.product(itertools.permutations(range(whole(n, 2, 4, "n")), 2), repeat=whole(answers, 1, 3, "L"))
+    wins = [[sum(winner == i for winner, _ in it) for i in range(n)] for it in data]
+    found = [sum(abs(a - b) for a, b in zip(x, y, strict=True)) <= 2 * answers for x in wins for y in wins]
+    return sum(found), "==", len(found)
+
+
 def chain(sizes, times, epsilon) -> list[int]:
     """Rising sizes; what ≲ may hide is granted 100 or more, and ε < 1. From here on F is logistic."""
     need(3 <= len(sizes) <= 20 and 0 < rational(epsilon, "ε") < 1, "a chain has 3 to 20 sizes, and 0 < ε < 1")
@@ -93,15 +101,6 @@ def _(sizes, degrees, epsilon, times):
         step = 1 / (100 * sqrt(mean * log(n)) + 3 * K2 * mean)
         bound = times * (sqrt(log(n) / mean) + scale * log(n) / (sqrt(n) * mean))
         yield step * scale * log(2) * sqrt(n) / 2, "<=", bound
-
-
-@says("cai2025:thm-3.2", "[says something: privacy costs] sup ‖0 − θ‖∞ > inf sup E ‖θ̂ − θ‖∞ of all θ̂, ‖θ‖∞ <= 1")
-def _(theta, other) -> Sides:
-    """The estimate 0 is private; of two θ with the same data, every estimate is half their distance off one."""
-    need(all(between(abs(it), -1, 1, "θ") >= 0 for it in [*theta, *other]) and len(theta) > 1, "‖θ‖∞ <= 1")
-    shift = {rational(a - b, "θ") for a, b in zip(theta, other, strict=True)}
-    need(len(shift) == 1, "the data tell them apart")
-    return 1, ">", abs(shift.pop()) / 2
 
 
 @says("cai2025:thm-3.2:proof", "‖θ − θ'‖∞/a_n <= 10, θ' exchanges θ_(K) and θ_(K+1), which are 100 a_n apart")
