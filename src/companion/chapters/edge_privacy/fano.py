@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize_scalar
 
 from companion.chapters.edge_privacy.private_programs import least_coupling, private_risk
-from companion.instruments.allowance import ROUNDING, agree
+from companion.instruments.allowance import CLOSED, ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
 #: Numbers of laws, epsilons and changed data at which our bound is compared with the printed one; with a fine grid.
@@ -158,6 +158,9 @@ def check_thm_a_1_proof() -> Iterator[Check]:
     last = (x / (1 + x) / np.minimum(1, x)).min()
     yield printed("last step, 0.9x/(1 + x) over 0.9 min(1, x), x = (M-1)e^(-10εD): least", last, ">=", 1)
     yield argument("the same: it is ½ at x = 1", last, "==", 0.5, error=ROUNDING)
+    two = math.exp(-1)  # (M - 1) exp(-10 epsilon D)
+    what = "last step, 0.9M(M − 1)q/(1 + (M − 1)q), q = e^(−10εD), M = 2, ε = 1, D = 1/10"
+    yield printed(what, 1.8 * two / (1 + two), ">=", 1.8 * min(1, two), error=CLOSED)
     told = [[1 - delta, delta, 0], [1 - delta, 0, delta]]  # nothing, or the bit, with probability delta
     one = excess(told, math.exp(epsilon))
     yield argument("least δ of a bit that is published with probability 0.01, ε = 1, one step", one, "==", delta)
