@@ -272,7 +272,7 @@ def _(n: int) -> Sides:
 
 @says("cai2025:finding-1", "[read as: always] mean miss of the top item, penalised MLE > counts, 3 items, ε = ∞")
 def missed(weights: list, p: Number) -> Sides:
-    """Ties at random, weights e^θ. By symmetry the MLE, (x, 0, −x), (x, x, −2x) or (2x, −x, −x), ranks by net wins"""
+    """Ties at random, weights e^θ. By symmetry the MLE, (x, 0, −x), (x, x, −2x) or (2x, −x, −x), ranks by net wins."""
     weights, p, found = [between(fmpq(1, 5), it, 1) for it in weights], between(fmpq(1, 100), p, 1), [fmpq(0), fmpq(0)]
     need(len(weights) == 3 and weights[0] == 1 and max(weights[1:]) <= fmpq(7, 10), "one strong item and two weak ones")
     for games in itertools.product(*([(), it, it[::-1]] for it in itertools.combinations(range(3), 2))):
