@@ -240,8 +240,7 @@ def _(laws: int, epsilon: Number, moved: Number) -> Sides:
     return fmpq(9, 10) * laws * share / (1 + share), ">=", fmpq(9, 10) * laws * share.min(arb(1))
 
 
-def moves(n: int) -> list[int]:
-    """By how much, in ℓ1, the counts of neighbours differ, of all of them."""
+def moves(n: int) -> list[int]:  # by how much, in ℓ1, the counts of neighbours differ, of all neighbours
     pairs = itertools.combinations(range(whole(n, 2, 4, "n")), 2)
     data = [frozenset(filter(None, it)) for it in itertools.product(*(((), it, it[::-1]) for it in pairs))]
     wins = {it: [sum(a == i for a, _ in it) for i in range(n)] for it in data}  # a comparison is (winner, loser)
@@ -256,8 +255,7 @@ def _(n: int, epsilon: Number) -> Sides:
 
 @says("cai2025:alg-2", "[all cases] ‖N(y) − N(y′)‖₁ <= 2, y and y′ neighbours of n items")
 def _(n: int) -> Sides:
-    found = moves(n)
-    return sum(it <= 2 for it in found), "==", len(found)
+    return sum(it <= 2 for it in moves(n)), "==", len(moves(n))
 
 
 @says("cai2025:thm-2.3", "[all cases] d_H(S, S_k) <= 2m if the k − m best are all ahead of the n − k − m worst")

@@ -132,14 +132,6 @@ def _(before, after, n) -> Sides:
     return change_of_hessian(before, after, n).rank(), "==", 2 * len(before)
 
 
-@says("cai2025:prop-3.1:proof", "[all cases] rank(∇²R(t; y') − ∇²R(t; y)) <= 2L, t = 0, all L pairs, old and new")
-def _(n, answers) -> Sides:
-    pairs = list(itertools.combinations(range(whole(n, 2, 6, "n")), 2))
-    sheets = list(itertools.combinations_with_replacement(pairs, whole(answers, 1, 2, "L")))
-    found = [change_of_hessian(*it, n).rank() <= 2 * answers for it in itertools.product(sheets, repeat=2)]
-    return sum(found), "==", len(found)
-
-
 def preferences(rho) -> int:
     n = len(rho)
     need(2 <= n <= 30 and all(len(row) == n for row in rho), "no matrix")
@@ -188,8 +180,7 @@ def _(n, draws, t) -> Sides:
 
 @says("cai2025:lem-b.2:proof", "[all cases] P(|g| > t given the pairs) <= 2 exp(−t²/(2S)), all t, d <= 3S/2, θ* = 0")
 def _(mean) -> Sides:
-    """g is won − d/2, won of d coins; t is just below one of its values. κ1 > 1 makes the right side larger."""
-    found = [
+    found = [  # g is won − d/2, won of d coins, and t just below one of its values; κ1 > 1 makes the right side larger
         bool(fmpq(sum(binomial(d, it) for it in range(won, d + 1)), 2**d) <= exp(-fmpq((2 * won - d) ** 2, 8 * mean)))
         for d in range(1, 3 * whole(mean, 1, 100, "S") // 2 + 1)
         for won in range(d // 2 + 1, d + 1)
