@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
@@ -108,13 +109,15 @@ def test_the_archive_is_all_that_a_stranger_needs(tmp_path: Path) -> None:
 def test_a_number_that_is_not_that_of_its_certificate_is_found() -> None:
     those = [it for certificates in load_certificates(ROOT).values() for it in certificates if it.record]
     records = json.loads((ROOT / RECORDS).read_bytes())["records"]
-    named = {(it.claim, it.record) for it in those}
+    named = Counter((it.claim, it.record) for it in those)
     assert unlike(ROOT, records) == []
+    moved = 0
     for entry in records:
         for check in entry["checks"]:
             if (entry["claim"], check["what"]) in named:
                 check["observed"] += 1e-6 + 2 * check["error"]
-    assert len(unlike(ROOT, records)) == len(those) > 40
+                moved += named[entry["claim"], check["what"]]
+    assert len(unlike(ROOT, records)) == moved >= len(those) > 40
 
 
 def test_the_checker_says_no_to_what_is_not_so() -> None:
