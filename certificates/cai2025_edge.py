@@ -146,7 +146,7 @@ def _(c: Number, c_1: Number, c_2: Number, epsilon: Number) -> Sides:
     gaps = positive(c) * (a + b), positive(c_1) * a, positive(c_2) * b
     need(all(it <= HALF for it in gaps), "a class is empty")
     need(gaps[0] >= gaps[1] or gaps[0] >= gaps[2], "it is not in the union")
-    back = overtaken(1, 2 / epsilon)  # 2 items, Algorithm 2: N₁ − N₂ is 1 with chance ρ = 1/2 + gap, else −1
+    back = overtaken(1, fmpq(2) / epsilon)  # 2 items, Algorithm 2: N₁ − N₂ is 1 with chance ρ = 1/2 + gap, else −1
     all_of, *parts = ((HALF + it) * back + (HALF - it) * (1 - back) for it in gaps)
     return all_of, ">=", parts[0].min(parts[1])
 
@@ -208,7 +208,7 @@ def _(half: Number, kappa_1: Number) -> Sides:
 @says("cai2025:lem-a.2:proof", "P(Σ w_i > t) <= exp(−t²/(8nλ)) for 0 < t < nλ², w_i Laplace(λ), n = 2")
 def _(t: Number, scale: Number) -> Sides:
     need(positive(t) < 2 * positive(scale) ** 2, "t is not below nλ²")
-    return overtaken(t, scale), "<=", exp(-(t**2) / fmpq(16 * scale))
+    return overtaken(t, fmpq(scale)), "<=", exp(-(t**2) / fmpq(16 * scale))
 
 
 @says("cai2025:thm-2.3:proof", "P(N_a − N_b <= E(N_a − N_b) − C √(np log n)) <= n^(−C²) in the class of C")
