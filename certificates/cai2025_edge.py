@@ -26,8 +26,10 @@ def positive(value: Number, most: Number = 10**9) -> fmpq:
 
 
 def chain(values: list, most: int = 10**30) -> list[int]:
-    need(isinstance(values, list) and len(values) <= 9, "a chain has at most 9 sizes")
-    return [whole(it, 2, most, "n") for it in values]
+    need(isinstance(values, list) and 3 <= len(values) <= 9, "a chain has 3 to 9 sizes")
+    sizes = [whole(it, 2, most, "n") for it in values]
+    need(all(a < b for a, b in itertools.pairwise(sizes)), "sizes must grow")
+    return sizes
 
 
 def win(x: Number) -> Number:

@@ -31,7 +31,7 @@ PAPERS = alabi2022, busafekete2021_tests, busafekete2021_private, cai2025_edge, 
 STATEMENTS = {key: sides for paper in PAPERS for key, sides in paper.STATEMENTS.items()}
 PRECISIONS = 128, 512  # bits, the second where the first does not decide
 SHOWS = "violated", "attained", "all cases"
-ALL_CASES = "[all cases] "
+ALONE = {"attained": "[corrected, attained] ", "all cases": "[all cases] "}  # what is printed begins so there, alone
 LARGEST = 60_000  # bytes of a certificate
 FIELDS = {"schema", "claim", "where", "shows", "printed", "instance", "found", "by", "argument", "record"}
 RATIONAL = re.compile(r"(-?\d{1,400})(?:/(\d{1,400}))?")
@@ -117,11 +117,10 @@ def read(text: str) -> dict[str, Any]:
     need(set(it) <= FIELDS, f"unknown fields: {', '.join(sorted(set(it) - FIELDS))}")
     need({"claim", "printed", "instance", "found", "by", "shows"} <= set(it), "a field is missing")
     need(it["shows"] in SHOWS, f"shows must be one of: {', '.join(SHOWS)}")
-    need(
-        (it["shows"] == "all cases") == (str(it["printed"]).startswith(ALL_CASES)),
-        f"{ALL_CASES} is for all cases, alone",
-    )
     need(isinstance(it["claim"], str) and isinstance(it["printed"], str), "claim and printed must be words")
+    need(" | " not in it["claim"], "no such claim")
+    for shows, start in ALONE.items():
+        need((it["shows"] == shows) == it["printed"].startswith(start), f"{start}is for {shows}, alone")
     need(isinstance(it["instance"], dict) and isinstance(it["found"], list), "instance or found has another shape")
     need(
         all(isinstance(here, dict) and set(here) == {"left", "right"} for here in it["found"]), "found: left and right"

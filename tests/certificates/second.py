@@ -56,7 +56,7 @@ def _staying_rational(name: str) -> Any:
         found = plain(*given)
         if isinstance(found, float | complex):
             raise TypeError(f"{given} gives a float")
-        return fmpq(found) if isinstance(found, Fraction) else found
+        return fmpq(found) if isinstance(found, Fraction) else found  # or NotImplemented
 
     return of
 
@@ -74,7 +74,9 @@ class arb:
     """All numbers from `low` to `high`; a comparison is True only if it is for all of them."""
 
     __slots__ = "high", "low"
-    __hash__ = None
+    low: Decimal
+    high: Decimal
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, mid: Any = 0, rad: Any = 0) -> None:
         if isinstance(mid, arb):
@@ -141,13 +143,13 @@ class arb:
         raise TypeError("a ball is neither true nor false")
 
     def exp(self) -> arb:
-        return spanning(DOWN.next_minus(self.low.exp(DOWN)), UP.next_plus(self.high.exp(UP)))
+        return spanning(max(Decimal(0), DOWN.next_minus(self.low.exp(DOWN))), UP.next_plus(self.high.exp(UP)))
 
     def log(self) -> arb:
         return spanning(DOWN.next_minus(self.low.ln(DOWN)), UP.next_plus(self.high.ln(UP)))
 
     def sqrt(self) -> arb:
-        return spanning(DOWN.next_minus(self.low.sqrt(DOWN)), UP.next_plus(self.high.sqrt(UP)))
+        return spanning(max(Decimal(0), DOWN.next_minus(self.low.sqrt(DOWN))), UP.next_plus(self.high.sqrt(UP)))
 
     def lgamma(self) -> arb:
         if self.low < 2:
@@ -157,6 +159,9 @@ class arb:
     def sin(self) -> arb:
         middle, off = self.mid(), arb(0, self - self.mid())  # no slope is above 1
         return outside(*[mp.sin(mp.mpf(str(middle.low)))] * 2) + off
+
+    def real_abs(self, analytic: bool = False) -> arb:
+        return abs(self)
 
     def lower(self) -> arb:
         return spanning(self.low, self.low)
@@ -239,10 +244,17 @@ class acb(arb):
             largest = max(largest, abs(value).high)
             return coarse.mpf(str(value.mid().low))
 
-        found, error = coarse.quadgl(at, [coarse.mpf(str(end.mid().low)) for end in ends], error=True)
+        found, off = coarse.mpf(0), coarse.mpf(0)
+        left = [tuple(coarse.mpf(str(end.mid().low)) for end in ends)]
+        while left:  # halves, until there is neither an error nor a kink of any size
+            low, high = left.pop()
+            here, error = coarse.quadgl(at, [low, high], error=True, maxdegree=5)
+            if error > coarse.mpf("1e-30") and abs(high - low) > coarse.mpf("1e-20"):
+                left += [(low, (low + high) / 2), ((low + high) / 2, high)]
+            else:
+                found, off = found + here, off + 1000 * error
         apart = sum((end.upper() - end.lower() for end in ends), arb(0))
-        off = 1000 * number(error) + (apart + fmpq(1, 10**35)) * (spanning(largest, largest) + 1)
-        return acb(number(found), off)
+        return acb(number(found), number(off) + (apart + fmpq(1, 10**35)) * (spanning(largest, largest) + 1))
 
 
 # ---------------------------------------------------------------- matrices and polynomials
@@ -251,7 +263,7 @@ class acb(arb):
 class fmpq_mat:
     """Whole numbers over one denominator."""
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, rows: Any, width: int = 0, entries: Any = ()) -> None:
         if isinstance(rows, int):

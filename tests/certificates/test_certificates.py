@@ -59,9 +59,10 @@ def test_all_are_small() -> None:
 
 
 def test_they_say_of_a_claim_what_the_ledger_does(ledger: dict[str, Claim]) -> None:
-    for text in TEXTS:
+    for path, text in zip(FILES, TEXTS, strict=True):
         it = json.loads(text)
         claim = ledger[it["claim"]]
+        assert path.stem.startswith(it["claim"].partition(":")[2].replace(":", "-"))
         assert it["where"] == claim.where
         assert it["shows"] != "violated" or claim.verdict != "holds", it["claim"]
 
@@ -262,6 +263,45 @@ def test_a_true_statement_made_false_is_found() -> None:
 
 
 # ---------------------------------------------------------------- the door
+
+
+@pytest.mark.parametrize(
+    ("claim", "printed", "instance", "shows", "why"),
+    [
+        (  # nothing is attained where a refuted bound happens to hold
+            "cai2025:alg-3",
+            "|log P(order | D)/P(order | D')| <= ε, N_i + Laplace(L/ε), two items, one voter changed",
+            {"voters": [[0]], "others": [[0]], "epsilon": 1},
+            "attained",
+            "for attained, alone",
+        ),
+        (  # what we put in its place is no statement about every instance
+            "cai2025:lem-b.3:proof",
+            "[corrected, attained] t²/(8nλ²) <= t/(4λ) at t = 8λ √(n log n), for n >= 68",
+            {"n": 2},
+            "violated",
+            "for attained, alone",
+        ),
+        (  # the same text, cut at another bar
+            "cai2025:alg-3 | |log P(order",
+            "D)/P(order | D')| <= ε, N_i + Laplace(L/ε), two items, one voter changed",
+            {"voters": [[0]], "others": [[1]], "epsilon": 1},
+            "violated",
+            "no such claim",
+        ),
+        (  # a rate needs a chain
+            "cai2025:sec-2.2.2:nonprivate-rate",
+            "inf_M sup_(‖θ‖∞ <= 1) E‖M − θ‖∞ <= C √(log n/(np))",
+            {"sizes": [10**6], "low": -1, "high": 1, "p": 1, "constant": 1},
+            "violated",
+            "3 to 9 sizes",
+        ),
+    ],
+)
+def test_what_an_attacker_tried(claim: str, printed: str, instance: Any, shows: str, why: str) -> None:
+    it = {"schema": 1, "claim": claim, "printed": printed, "instance": instance, "shows": shows}
+    with pytest.raises(NotShown, match=why):
+        check.fill(json.dumps(it))
 
 
 @pytest.mark.parametrize(

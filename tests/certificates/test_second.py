@@ -74,7 +74,11 @@ def users() -> dict[str, list[str]]:
     seen: set[str] = set()
 
     def noting(name: str, right: Any) -> Any:
-        return lambda *given: (seen.add(name), right(*given))[1]
+        def noted(*given: Any) -> Any:
+            seen.add(name)
+            return right(*given)
+
+        return noted
 
     with pytest.MonkeyPatch.context() as patch:
         for owner, name, _ in FAULTS.values():
