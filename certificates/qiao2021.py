@@ -105,6 +105,7 @@ def _(m, gap) -> Sides:
 def _(k, weights) -> Sides:
     """Over all lists of k items. log(w_i) + Gumbel noise falls as an exponential time of rate w_i rises; a list's last
     time is integrated first, and ∫ w e^(−wu) e^(−au) du from t on is w/(w + a) e^(−(w + a)t)."""
+    need(len(weights) <= 7, "too many weights to list all orders")
     w, apart = [between(it, 0, 10**6, "weight") for it in weights], fmpq(0)
     for ranked in permutations(range(len(w)), whole(k, 1, min(6, len(w)), "k")):
         rest = sum((it for i, it in enumerate(w) if i not in ranked), fmpq(0))
