@@ -58,7 +58,7 @@ FAULTS = {
     "erfc mirrored": (arb, "erfc", lambda x: 2 - erfc(x)),
     "max": (arb, "max", arb.min),
     "min": (arb, "min", arb.max),
-    "real_abs": (arb, "real_abs", lambda x, _: x),
+    "real_abs": (arb, "real_abs", off(arb.real_abs)),
     "ceil": (arb, "ceil", arb.floor),
     "pi": (arb, "pi", staticmethod(off(pi))),
     "integral": (acb, "integral", staticmethod(lambda *given: acb(off(integral)(*given)))),
