@@ -1,8 +1,9 @@
-"""Every page of the rendered site, opened from `file://` in headless Chromium, in light and dark, on a desk and on a
-phone, several pages at a time.
+"""The rendered site, opened from `file://` in headless Chromium, in light and dark, on a desk and on a phone, several
+pages at a time.
 
 In each of its views a page is asked whether it is wider than a phone and whether each of its texts can be read against
-its ground, and in half of them what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice.
+its ground, and in half of them what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice. `views`
+says which page is seen in which.
 """
 
 from __future__ import annotations
@@ -133,7 +134,8 @@ LOOK = f"() => [document.documentElement.dataset.theme, ({FAINT})(), document.do
 
 # What axe finds. Its contrast, of all its rules the slow one, is asked of one text of each look. It reads no sheets of
 # style: from `file://` no script may, and none here turns a page by 90 degrees. Meanwhile code without the marks of its
-# colours, one or two letters each, stands for code, and what is heard of a formula for the formula: thousands of nodes.
+# colours, one or two letters each, stands for code, and the letters of a formula for the formula: thousands of nodes;
+# and of the contents the entry of the page itself is there: every other is on its own page.
 AXE = """async () => {
     const stand_in = (selector, simplify) => [...document.querySelectorAll(selector)].map(it => {
         const double = it.cloneNode(true);
@@ -143,9 +145,14 @@ AXE = """async () => {
     });
     const colours = it => [...it.querySelectorAll("span:not([data-look], [id], :has(*))")]
         .filter(mark => mark.className.length < 3);
+    const elsewhere = "li:not(.current, :has([data-look]))";
     const back = [
+        ...stand_in(".bd-sidebar-primary nav", it => it.querySelectorAll(elsewhere).forEach(entry => entry.remove())),
         ...stand_in(".highlight pre", it => colours(it).forEach(mark => mark.replaceWith(mark.textContent))),
-        ...stand_in("mjx-container", it => it.querySelector(":scope > :not(mjx-assistive-mml)")?.replaceChildren())];
+        ...stand_in("mjx-container", it => {
+            it.querySelector(":scope > :not(mjx-assistive-mml)")?.replaceChildren();
+            it.querySelectorAll("math").forEach(heard => heard.replaceChildren(heard.textContent));
+        })];
     axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
     const {violations} = await axe.run(document, {
@@ -156,7 +163,7 @@ AXE = """async () => {
     return violations.map(({id, help, nodes}) => `axe, ${id}: ${help}: ${nodes.length}, the first ${first(nodes)}`);
 }"""
 
-# The body of another page of the same template in the place of this one's, and the scripts told that it is there.
+# The body of another page of the same template in place of this one's; scripts which wait for a page hear of it.
 PUT = """async ([url, text]) => {
     const {documentElement: other, title, body} = new DOMParser().parseFromString(text, "text/html");
     const base = document.querySelector("base") ?? document.head.appendChild(document.createElement("base"));
@@ -171,10 +178,11 @@ PUT = """async ([url, text]) => {
     await window.MathJax?.typesetPromise?.();
 }"""
 
-# What the page's own switch does where the scheme changes; then a frame, and all that fades or slides has arrived.
-TURN = """async scheme => {
+# What the page's own switch does where the scheme changes; a frame where the size does, for scripts that watch it; then
+# all that fades or slides has arrived.
+TURN = """async ([scheme, sized]) => {
     if (scheme) Object.assign(document.documentElement.dataset, {mode: scheme, theme: scheme});
-    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    if (sized) await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
     document.getAnimations().filter(it => it instanceof CSSTransition).forEach(it => it.finish());
 }"""
 
@@ -352,7 +360,7 @@ def _show(page: Page, view: View) -> None:
 def _turn(page: Page, old: View | None, new: View) -> None:
     """Bring an open page from one view to another, as its reader would."""
     _show(page, new)
-    page.evaluate(TURN, None if old and new[0] == old[0] else new[0])
+    page.evaluate(TURN, [None if old and new[0] == old[0] else new[0], old is None or new[1] != old[1]])
 
 
 def _look(page: Page, view: View) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The gate on the rendered site: every link leads somewhere, nothing leaves the reader's machine, every page works.
 
 `check_site` returns one line a problem; an empty list is a site fit to publish. Here the files are read; in `browser`
-every page is opened.
+the pages are seen.
 """
 
 from __future__ import annotations
