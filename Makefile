@@ -50,7 +50,7 @@ _build/checker/.ready: requirements.lock
 pdf: .venv/.ready  ## the built site as one PDF, by Chromium: _build/private-ranking.pdf, and in the site
 	@$(RUN) -m companion pdf $(ARGS)
 
-site-check: .venv/.ready  ## links, requests, errors, widths, access of every page, in Chromium (ARGS="--screenshots FOLDER")
+site-check: .venv/.ready  ## links, requests, errors, widths, access of every page, in Chromium (ARGS="--screenshots FOLDER"; a release: --all)
 	@$(RUN) -m companion check-site $(ARGS)
 
 test: .venv/.ready  ## pytest (ARGS="-k name")

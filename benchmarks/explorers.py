@@ -14,7 +14,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from companion.press.browser import CHROMIUM_FLAGS, PHONE, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, find_chromium
+from companion.press.views import PHONE
 
 WATCH = """
 window.drawn = {};

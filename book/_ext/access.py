@@ -30,6 +30,8 @@ MENDED: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     ('role="doc-biblioentry"', 'role="listitem"'),
     # the corner of a table heads nothing
     ("<th></th>", "<td></td>"),
+    # every proof of a page has it
+    (' id="proof-content"', ""),
 ]
 
 

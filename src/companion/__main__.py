@@ -229,15 +229,22 @@ def pdf() -> None:
 def check_site(
     html: Annotated[Path | None, typer.Argument(help="The site; _build/html by default.")] = None,
     screenshots: Annotated[Path | None, typer.Option(help="Folder for screenshots.")] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Open every page, in four views, with axe-core in each: before a release.")
+    ] = False,
 ) -> None:
-    """Check the built site's links, requests and errors in a browser, and whether a reader finds what is wanted."""
+    """Check the built site's links, requests and errors in a browser, and whether a reader finds what is wanted.
+
+    A source listing, or a page of the reference, that shows no kind of element that none opened before it does is put
+    into an opened one, and seen there on a phone; --all opens it too.
+    """
     from companion.press import UsageError
     from companion.press.errands import check_errands
     from companion.press.shared import check_shared
     from companion.press.site import check_site as check
 
     try:
-        problems = check(html or _root() / "_build" / "html", screenshots)
+        problems = check(html or _root() / "_build" / "html", screenshots, every)
         if html is None:
             problems += check_shared(_root() / "_build" / "html")
             problems += check_errands(_root() / "_build" / "html", _root() / "book" / "errands.yml")

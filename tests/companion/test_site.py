@@ -7,10 +7,11 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from companion.press import BuildError, browser, site
+from companion.press import BuildError, browser, site, views
 from companion.press.site import check_site, find_chromium
 
 needs_chromium = pytest.mark.skipif(
@@ -66,6 +67,7 @@ STATIC_FAULTS = {
     "alt": ('<img src="_static/dot.png">', "has no alt text"),
     "alt-empty": ('<img src="_static/dot.png" alt=" ">', "has no alt text"),
     "alt-short": ('<figure><img src="_static/dot.png" alt="a dot"></figure>', "is described in 5 letters: 'a dot'"),
+    "id-twice": ("<i id='x'></i><i id='x'></i>", "id 'x' is there twice"),
     "words-twice": (f'<figure><img src="data:," alt="{TOLD}"></figure>', r"'data:,' has the alt .* of 'dot\.png'"),
 }  # fmt: skip
 
@@ -96,7 +98,7 @@ LOOK_FAULTS = {
 FAINT = {
     "night": (
         "<style>html[data-theme=dark] .night {color: #333} .night {transition: color 9s}</style><p class=night>x</p>",
-        r"too faint to read .* 'x: 1\.\d' \[dark 390, dark 1280\]$",
+        r"too faint to read .* 'x: 1\.\d' \[dark (390|1280), dark (390|1280)\]$",
     ),
     "narrow": (
         "<style>@media (max-width: 400px) {.narrow {color: #ddd}}</style><p class=narrow>x</p>",
@@ -121,6 +123,9 @@ AXE_FAULTS = {
     "landmark": ("</article></main><p>x</p>", r"region: .*: 1, the first <p>"),
 }  # fmt: skip
 STUCK_THEME = "<script>document.documentElement.dataset.theme = 'dark'</script>"
+
+
+FOLDERS = ("_modules/", "book/reference/")
 
 
 def write_site(folder: Path, bodies: dict[str, str]) -> Path:
@@ -195,22 +200,57 @@ def test_finds_faults_in_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert [it for it in patterns if not any(re.search(it, problem) for problem in found[name])] == [], found[name]
 
 
+#: What pages from one template say, without a fault; with every kind of element of the faults below but the new ones.
+ALIKE = """<h2>A</h2><h3>B</h3><button>Go</button><dl class="py"><dt>f(x)</dt><dd>x</dd></dl><p class="night">words</p>
+<table><thead><tr><th>a</th></tr></thead><tr><td>1</td></tr></table><label>x <input></label>
+<style>html[data-theme=dark] .night > b {color: #333}</style><p class="night"><i>x</i><b></b></p>"""
+#: Faults in one of many: what changes in `ALIKE`, what is said, and whether the page shows a new kind and is opened.
+HIDDEN_FAULTS = {
+    "faint": ("<h2>A", "<p class='new' style='color: #ccc'>x</p><h2>A", "too faint to read .*'x: 1", True),
+    "faint-at-night": ("<b></b>", "<b>words</b>", r"too faint to read .* \[.*dark 390.*\]$", False),
+    "script": ("<h2>A", "<script>null.x</script><h2>A", "script error: Cannot read properties of null", True),
+    "sheet": ("</style>", "dd {color: #ddd}</style>", "too faint to read", True),
+    "id": ("<h2>A</h2><h3>", "<h2 id='x'>A</h2><h3 id='x'>", "id 'x' is there twice", False),
+    "unnamed": ("Go", "", "axe, button-name: ", False),
+    "wide": ("f(x)", f"f({'x' * 90})", r"page is \d+ px wide on a phone of 390 px", False),
+    "heading": ("<h2>A</h2><h3>B</h3>", "<h3>B</h3>", "axe, heading-order: ", False),
+    "header": ("<th>a", "<th>", "axe, empty-table-header: ", False),
+    "label": ("<label>x ", "<label>", "axe, label: ", False),
+    "watched": ("f(x)", "f(boo)", "script error: boo$", False),
+}  # fmt: skip
+WATCH = """<script>addEventListener("DOMContentLoaded", () => {
+    if (document.querySelector("dt").textContent.includes("boo")) throw Error("boo");
+})</script>"""
+
+
 @needs_chromium
 @pytest.mark.slow
-def test_two_listings_show_what_one_chapter_would(tmp_path: Path) -> None:
-    """A listing is seen in two views, the next one in the other two."""
-    html = write_site(tmp_path, {f"_modules/{name}-{it}": body for name, (body, _) in FAINT.items() for it in "ab"})
-    found = by_page(check_site(html))
-    told = {name: " ".join(problem for page in found if name in page for problem in found[page]) for name in FAINT}
-    seen = {name: set(re.findall(r"light 390|light 1280|dark 390|dark 1280", text)) for name, text in told.items()}
-    assert seen == {"night": {"dark 390", "dark 1280"}, "narrow": {"light 390"}}
+@pytest.mark.parametrize("every", [False, True], ids=["", "all"])
+def test_finds_a_fault_in_one_of_many_pages_that_are_alike(tmp_path: Path, every: bool) -> None:
+    """Opened for what is new in it, put into another page, or opened as all are."""
+    bodies = {f"book/reference/{name}": "<hr><hr>" + WATCH + ALIKE for name in ("first", "second", "third")}
+    for name, (old, new, _, _) in HIDDEN_FAULTS.items():
+        bodies[f"book/reference/{name}"] = WATCH + ALIKE.replace(old, new)
+    html = write_site(tmp_path, bodies)
+    loads = views.plan(html, contents(html), every)
+    opened = {load.path.stem for load in loads if not load.host and "reference" in load.path.parts}
+    new = {name for name, (*_, is_new) in HIDDEN_FAULTS.items() if is_new}
+    assert opened == ({it.rpartition("/")[2] for it in bodies} if every else {"first", *new})
+    found = by_page(check_site(html, every=every))
+    assert found.keys() == {f"book/reference/{name}" for name in HIDDEN_FAULTS}
+    for name, (_, _, pattern, _) in HIDDEN_FAULTS.items():
+        said = found[f"book/reference/{name}"]
+        assert any(re.search(pattern, it) for it in said), said
+
+
+def contents(html: Path) -> dict[Path, views.Content]:
+    return {path: page.content for path, page in site._read_pages(html).items()}
 
 
 @needs_chromium
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", ["", "_modules/", "book/reference/"])
 def test_axe_finds_each_fault_and_nothing_else(tmp_path: Path, folder: str) -> None:
-    """Of a page of its own kind in two views, of one from a template in one."""
     html = write_site(tmp_path, {f"{folder}{name}": body for name, (body, _) in AXE_FAULTS.items()})
     found = by_page(check_site(html))
     assert {name.removeprefix(folder) for name in found} == AXE_FAULTS.keys()
@@ -219,23 +259,48 @@ def test_axe_finds_each_fault_and_nothing_else(tmp_path: Path, folder: str) -> N
         assert len(found[f"{folder}{name}"]) == 1 + (name == "contrast"), found[f"{folder}{name}"]
 
 
-def test_axe_sees_every_page_in_both_schemes_and_widths_and_every_template_in_every_view(tmp_path: Path) -> None:
-    html = write_site(tmp_path, dict.fromkeys([*"abc", *(f"_modules/{it}" for it in "abcdefgh")], "<p>x</p>"))
-    plan = browser._plan(html, {path: page.scripts for path, page in site._read_pages(html).items()})
-    views = {(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)}
-    for path in {load.path for load in plan}:
-        loads = [load for load in plan if load.path == path]
-        axed = {view for load in loads for view in load.axed}
-        seen = {view for load in loads for view in load.views}
-        listing = "_modules" in path.parts
-        assert len(seen) == (2 if listing else 4)
-        assert {scheme for scheme, _ in seen} == {"light", "dark"}
-        assert {width for _, width in seen} == {1280, 390}
-        assert len(axed) == (1 if listing else 2)
-        assert axed <= seen
+def test_opened_pages_show_every_kind_and_all_are_seen(tmp_path: Path) -> None:
+    """Each in both schemes, and on a phone; an opened one on a desk too."""
+    random = Random(1)
+    elements = [f"<p class='{name}'>x</p>" for name in "abcdefghij"]
+    bodies = {f"{folder}{i}": "".join(random.sample(elements, 3)) for folder in FOLDERS for i in range(40)}
+    html = write_site(tmp_path, bodies)
+    pages = contents(html)
+    loads = views.plan(html, pages)
+    opened = {load.path for load in loads if not load.host}
+    assert {path for path in pages if "part" in path.parts or path.name == "index.html"} <= opened
+    assert 4 <= len([path for path in opened if path.stem.isdigit()]) <= 20
+    shown = set().union(*(pages[path].kinds for path in opened if path.stem.isdigit()))
+    assert shown == set().union(*(page.kinds for path, page in pages.items() if path.stem.isdigit()))
+    assert {load.path for load in loads} == pages.keys()
+    for path in pages:
+        mine = [load for load in loads if load.path == path]
+        put = path not in opened
+        assert {load.host in opened for load in mine} == {put}
+        assert {view for load in mine for view in load.views} == set(views.NARROW if put else views.VIEWS)
+        axed = set(mine[0].axed)
+        assert len(axed) == (1 if put else 2)
         assert len({scheme for scheme, _ in axed}) == len({width for _, width in axed}) == len(axed)
-    listings = [view for load in plan if "_modules" in load.path.parts for view in load.axed]
-    assert Counter(listings) == dict.fromkeys(views, 2)
+    starts = Counter(load.views[0] for load in loads if load.host)
+    assert max(starts.values()) - min(starts.values()) <= 1
+    everything = views.plan(html, pages, every=True)
+    assert {load.path for load in everything if not load.host} == pages.keys()
+    assert all(set(load.axed) == set(views.VIEWS) for load in everything)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["<p class='b'>x</p>", "<p role='note'>x</p>", "<p style='color: red'>x</p>", "<p tabindex='-1'>x</p>",
+     "<p aria-hidden='true'>x</p>", "<i><p>x</p></i>", "<p><i>x</i></p>", "<p lang='fr'>x</p>"],
+)  # fmt: skip
+def test_what_makes_a_new_kind(other: str) -> None:
+    def kinds(body: str) -> set[views.Kind]:
+        page = site._Page()
+        page.feed(f"<div id='a'><p id='b' title='c'>x</p></div>{body}")
+        return page.content.kinds
+
+    assert kinds("<div><p id='d'>y</p></div></section><div></div>") == kinds("")
+    assert kinds(f"<div>{other}</div>") - kinds("")
 
 
 def test_a_page_that_runs_what_none_before_it_does_is_loaded_in_each_scheme(tmp_path: Path) -> None:
@@ -248,8 +313,7 @@ def test_a_page_that_runs_what_none_before_it_does_is_loaded_in_each_scheme(tmp_
     }.items():
         bodies[f"_modules/{name}"] = body
     html = write_site(tmp_path, bodies)
-    scripts = {path: page.scripts for path, page in site._read_pages(html).items()}
-    loads = Counter(load.path.stem for load in browser._plan(html, scripts))
+    loads = Counter(load.path.stem for load in views.plan(html, contents(html)))
     assert loads == {"chapter": 2, "file": 2, "handler": 2, "text": 2, "index": 1, "two": 1, "as-all": 1}
 
 

@@ -1,8 +1,9 @@
-"""Every page of the rendered site, opened from `file://` in headless Chromium, in light and dark, on a desk and on a
-phone, several pages at a time.
+"""The rendered site, opened from `file://` in headless Chromium, in light and dark, on a desk and on a phone, several
+pages at a time.
 
 In each of its views a page is asked whether it is wider than a phone and whether each of its texts can be read against
-its ground, and in half of them what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice.
+its ground, and in half of them what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice. `views`
+says which page is seen in which.
 """
 
 from __future__ import annotations
@@ -12,28 +13,21 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import cycle
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+from companion.press.views import ALIKE, DESK, HEIGHT, PHONE, Content, Load, Scheme, View, plan
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
-View = tuple[Literal["light", "dark"], int]  # the scheme that the reader asks for, and px of width
-DESK, PHONE, HEIGHT = 1280, 390, 900
-#: The loads of a page that runs something of its own: one a scheme, one on a desk and one on a phone, each seen in the
-#: other width without a new load.
-LOADS: list[list[View]] = [[("light", DESK), ("light", PHONE)], [("dark", PHONE), ("dark", DESK)]]
-VIEWS: list[View] = [view for views in LOADS for view in views]
-#: Two views that have nothing in common: they show both schemes and both widths.
-PAIRS: list[list[View]] = [[("light", DESK), ("dark", PHONE)], [("light", PHONE), ("dark", DESK)]]
 PICTURED: set[View] = {("light", DESK), ("dark", PHONE)}
 PATIENCE = 120_000  # ms for a page to typeset its mathematics; a busy machine once left the reference waiting 20 s
 
@@ -53,18 +47,10 @@ DRIVERS = ("playwright", "axe-playwright-python")
 SLOWEST = 300_000  # ms
 #: px of a page in its picture: Chromium gives up on more.
 TALLEST = 100_000
-#: Source listings and the reference: hundreds of pages from one template, with the scripts that all pages have.
-ALIKE = re.compile(r"_modules/|book/reference/")
+#: Pages that are put into one, before it is opened anew.
+AT_ONCE = 25
 #: A picture of these shows nobody anything: the listings, the reference (half a million px tall), the index.
 UNPICTURED = re.compile(rf"{ALIKE.pattern}|book/api\.|genindex")
-
-
-@dataclass(frozen=True)
-class Script:
-    """Something a page runs: the file at `url`, or `text`."""
-
-    url: str = ""
-    text: str = ""
 
 
 def find_chromium() -> str | None:
@@ -148,7 +134,8 @@ LOOK = f"() => [document.documentElement.dataset.theme, ({FAINT})(), document.do
 
 # What axe finds. Its contrast, of all its rules the slow one, is asked of one text of each look. It reads no sheets of
 # style: from `file://` no script may, and none here turns a page by 90 degrees. Meanwhile code without the marks of its
-# colours, one or two letters each, stands for code, and what is heard of a formula for the formula: thousands of nodes.
+# colours, one or two letters each, stands for code, and the letters of a formula for the formula: thousands of nodes;
+# and of the contents the entry of the page itself is there: every other is on its own page.
 AXE = """async () => {
     const stand_in = (selector, simplify) => [...document.querySelectorAll(selector)].map(it => {
         const double = it.cloneNode(true);
@@ -158,9 +145,14 @@ AXE = """async () => {
     });
     const colours = it => [...it.querySelectorAll("span:not([data-look], [id], :has(*))")]
         .filter(mark => mark.className.length < 3);
+    const elsewhere = "li:not(.current, :has([data-look]))";
     const back = [
+        ...stand_in(".bd-sidebar-primary nav", it => it.querySelectorAll(elsewhere).forEach(entry => entry.remove())),
         ...stand_in(".highlight pre", it => colours(it).forEach(mark => mark.replaceWith(mark.textContent))),
-        ...stand_in("mjx-container", it => it.querySelector(":scope > :not(mjx-assistive-mml)")?.replaceChildren())];
+        ...stand_in("mjx-container", it => {
+            it.querySelector(":scope > :not(mjx-assistive-mml)")?.replaceChildren();
+            it.querySelectorAll("math").forEach(heard => heard.replaceChildren(heard.textContent));
+        })];
     axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
     const {violations} = await axe.run(document, {
@@ -171,27 +163,31 @@ AXE = """async () => {
     return violations.map(({id, help, nodes}) => `axe, ${id}: ${help}: ${nodes.length}, the first ${first(nodes)}`);
 }"""
 
-# What the page's own switch does where the scheme changes; then a frame, and all that fades or slides has arrived.
-TURN = """async scheme => {
+# The body of another page of the same template in place of this one's; scripts which wait for a page hear of it.
+PUT = """async ([url, text]) => {
+    const {documentElement: other, title, body} = new DOMParser().parseFromString(text, "text/html");
+    const base = document.querySelector("base") ?? document.head.appendChild(document.createElement("base"));
+    base.href = url;
+    document.title = title;
+    for (const {name, value} of other.attributes) document.documentElement.setAttribute(name, value);
+    document.body.replaceWith(body);
+    document.dispatchEvent(new Event("DOMContentLoaded", {bubbles: true}));
+    window.dispatchEvent(new Event("load"));
+    await window.MathJax?.startup?.promise;
+    window.MathJax?.typesetClear?.();
+    await window.MathJax?.typesetPromise?.();
+}"""
+
+# What the page's own switch does where the scheme changes; a frame where the size does, for scripts that watch it; then
+# all that fades or slides has arrived.
+TURN = """async ([scheme, sized]) => {
     if (scheme) Object.assign(document.documentElement.dataset, {mode: scheme, theme: scheme});
-    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    if (sized) await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
     document.getAnimations().filter(it => it instanceof CSSTransition).forEach(it => it.finish());
 }"""
 
 
-# ---------------------------------------------------------------- which views
-
-
-@dataclass(frozen=True)
-class _Load:
-    """One load of a page, and the views it is seen in: the scripts start in the first."""
-
-    path: Path
-    views: Sequence[View]
-    axed: Collection[View]  # those that axe looks at
-    typeset: bool  # every formula, where else one is when it comes into view: no scheme changes a formula
-    idle: bool  # wait until the network rests, for scripts that ask for something late
-    of: int  # loads of the page
+# ---------------------------------------------------------------- the pages
 
 
 @dataclass(frozen=True)
@@ -204,46 +200,10 @@ class _Seen:
     of: int
 
 
-def _plan(html: Path, pages: Mapping[Path, Sequence[Script]]) -> list[_Load]:
-    """The loads of all pages, in their order.
-
-    A page is looked at in all four views, and by axe in two of them that have nothing in common, so in both schemes and
-    both widths; the next page by axe in the other two. One that runs what no page before it does is loaded in each
-    scheme; others once, in either by turns, and turned from view to view. One that is `ALIKE` as well is looked at in
-    two such views, and by axe in one, each in turn: at its words once, at the template in each.
-    """
-    scripts = {path: set(_told_apart(html, path, found)) for path, found in pages.items()}
-    alike = {path for path in pages if ALIKE.match(path.relative_to(html).as_posix())}
-    known: set[str] = set()
-    plan = []
-    pairs, turns, starts = cycle(PAIRS), cycle([*PAIRS, *(pair[::-1] for pair in PAIRS)]), cycle([VIEWS, VIEWS[::-1]])
-    for path in sorted(pages, key=lambda it: it in alike):
-        found = scripts[path]
-        if found - known:
-            pair = next(pairs)
-            plan += [_Load(path, views, pair, views is LOADS[0], True, 2) for views in LOADS]
-        elif path not in alike:
-            plan.append(_Load(path, next(starts), next(pairs), True, bool(found), 1))
-        else:
-            pair = next(turns)
-            plan.append(_Load(path, pair, pair[:1], True, False, 1))
-        known |= found
-    return plan
-
-
-def _told_apart(html: Path, path: Path, scripts: Iterable[Script]) -> Iterator[str]:
-    """What a page runs, told so that pages which differ in their own names alone say the same."""
-    name = path.relative_to(html).with_suffix("").as_posix()
-    for script in scripts:
-        local = script.url and not urlsplit(script.url).scheme
-        yield os.path.normpath(path.parent / script.url) if local else script.url or script.text.replace(name, "")
-
-
-# ---------------------------------------------------------------- the pages
-
-
-def check_in_browser(html: Path, pages: Mapping[Path, Sequence[Script]], screenshots: Path | None) -> list[str]:
-    """Problems of the `pages`, each with what it runs, a line each; none is opened where something is missing."""
+def check_in_browser(
+    html: Path, pages: Mapping[Path, Content], screenshots: Path | None, every: bool = False
+) -> list[str]:
+    """Problems of the `pages`, a line each; none is opened where something is missing. With `every`, all are opened."""
     chromium = find_chromium()
     if chromium is None:
         return [NO_CHROMIUM]
@@ -251,19 +211,31 @@ def check_in_browser(html: Path, pages: Mapping[Path, Sequence[Script]], screens
         return [NO_DRIVER.format(" ".join(missing))]
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
-    plan = _plan(html, pages)
-    waiting: SimpleQueue[_Load] = SimpleQueue()
-    for load in sorted(plan, key=lambda it: it.path.stat().st_size, reverse=True):  # the longest first
-        waiting.put(load)
-    workers = min(len(plan) or 1, (os.cpu_count() or 1) + 1)  # one waits for its network to rest
+    loads = plan(html, pages, every)
+    waiting: SimpleQueue[Sequence[Load]] = SimpleQueue()
+    for visit in sorted(_visits(loads), key=lambda it: sum(load.path.stat().st_size for load in it), reverse=True):
+        waiting.put(visit)  # the longest first
+    workers = min(len(loads) or 1, (os.cpu_count() or 1) + 1)  # one waits for its network to rest
     with ThreadPoolExecutor(workers) as pool:
         work = [pool.submit(_check_loads, chromium, html, waiting, screenshots) for _ in range(workers)]
-        return _told(html, plan, (seen for it in work for seen in it.result()))
+        return _told(html, loads, (seen for it in work for seen in it.result()))
 
 
-def _told(html: Path, plan: list[_Load], seen: Iterable[_Seen]) -> list[str]:
+def _visits(loads: Iterable[Load]) -> Iterator[Sequence[Load]]:
+    """What is done without leaving a page: one load, or putting some others into it."""
+    put: dict[tuple[Path, View], list[Load]] = defaultdict(list)
+    for load in loads:
+        if load.host:
+            put[load.host, load.views[0]].append(load)
+        else:
+            yield [load]
+    for guests in put.values():
+        yield from (guests[start : start + AT_ONCE] for start in range(0, len(guests), AT_ONCE))
+
+
+def _told(html: Path, loads: list[Load], seen: Iterable[_Seen]) -> list[str]:
     """One line for each fault of each page, with the views it is seen in unless those are all."""
-    order = {(load.path, view): i for i, load in enumerate(plan) for view in load.views}
+    order = {(load.path, view): i for i, load in enumerate(loads) for view in load.views}
     views: dict[tuple[Path, str, int], list[str]] = defaultdict(list)
     for it in sorted(seen, key=lambda it: order[it.path, it.view]):
         views[it.path, it.fault, it.of].append("{} {}".format(*it.view))
@@ -273,7 +245,9 @@ def _told(html: Path, plan: list[_Load], seen: Iterable[_Seen]) -> list[str]:
     ]
 
 
-def _check_loads(chromium: str, html: Path, waiting: SimpleQueue[_Load], screenshots: Path | None) -> list[_Seen]:
+def _check_loads(
+    chromium: str, html: Path, waiting: SimpleQueue[Sequence[Load]], screenshots: Path | None
+) -> list[_Seen]:
     """Faults of the loads that one browser takes from those `waiting`."""
     from playwright.sync_api import sync_playwright
 
@@ -285,13 +259,17 @@ def _check_loads(chromium: str, html: Path, waiting: SimpleQueue[_Load], screens
         readers = {"light": _reader(browser, "light"), "dark": _reader(browser, "dark")}
         while True:
             try:
-                load = waiting.get_nowait()
+                visit = waiting.get_nowait()
             except Empty:
                 return seen
-            seen += _check_load(readers[load.views[0][0]], html, load, screenshots)
+            reader = readers[visit[0].views[0][0]]
+            if visit[0].host:
+                _open(reader, visit[0].host, visit[0].views[0])
+            for load in visit:
+                seen += _check_load(reader, html, load, screenshots)
 
 
-def _reader(browser: Browser, scheme: Literal["light", "dark"]) -> Page:
+def _reader(browser: Browser, scheme: Scheme) -> Page:
     """Where somebody who asks for one scheme opens one page after the other."""
     context = browser.new_context(color_scheme=scheme)
     context.set_default_timeout(SLOWEST)
@@ -300,19 +278,19 @@ def _reader(browser: Browser, scheme: Literal["light", "dark"]) -> Page:
     return context.new_page()
 
 
-def _check_load(page: Page, html: Path, load: _Load, screenshots: Path | None) -> list[_Seen]:
+def _check_load(page: Page, html: Path, load: Load, screenshots: Path | None) -> list[_Seen]:
     """Faults of one load: those of its scripts, and those that its views show."""
-    from axe_playwright_python.base import AXE_SCRIPT
-
     where, now = load.path.relative_to(html), load.views[0]
     shown: list[_Seen] = []
     with _heard(page) as faults:
-        _show(page, now)
-        page.goto(load.path.as_uri(), wait_until="networkidle" if load.idle else "load")
+        if load.host:
+            page.evaluate(PUT, [load.path.as_uri(), load.path.read_text(encoding="utf-8")])
+            _turn(page, None, now)
+        else:
+            _open(page, load.path, now, load.idle)
         if load.typeset or screenshots:
             wrong = [f"mathematics {it}" for it in page.evaluate(TYPESET, PATIENCE)]
             shown += [_Seen(load.path, fault, now, 1) for fault in dict.fromkeys(wrong)]
-        page.evaluate(AXE_SCRIPT)
         for view in load.views:
             if view != now:
                 _turn(page, now, view)
@@ -323,6 +301,8 @@ def _check_load(page: Page, html: Path, load: _Load, screenshots: Path | None) -
             if screenshots and view in PICTURED and not UNPICTURED.match(where.as_posix()):
                 name = "-".join([*where.with_suffix("").parts, *map(str, view)])
                 _picture(page, screenshots / f"{name}.png", view[1])
+        if not load.host:
+            page.goto("about:blank")  # whatever it still says is heard before the next page is opened
     return [*(_Seen(load.path, fault, load.views[0], load.of) for fault in dict.fromkeys(faults)), *shown]
 
 
@@ -357,9 +337,17 @@ def _heard(page: Page) -> Iterator[list[str]]:
     for event, listener in listeners.items():
         page.on(event, listener)
     yield faults
-    page.goto("about:blank")  # whatever it still says is heard before the next page is opened
     for event, listener in listeners.items():
         page.remove_listener(event, listener)
+
+
+def _open(page: Page, path: Path, view: View, idle: bool = False) -> None:
+    """Load a page in a view, with what is asked of it."""
+    from axe_playwright_python.base import AXE_SCRIPT
+
+    _show(page, view)
+    page.goto(path.as_uri(), wait_until="networkidle" if idle else "load")
+    page.evaluate(AXE_SCRIPT)
 
 
 def _show(page: Page, view: View) -> None:
@@ -369,10 +357,10 @@ def _show(page: Page, view: View) -> None:
     page.emulate_media(color_scheme=scheme)
 
 
-def _turn(page: Page, old: View, new: View) -> None:
+def _turn(page: Page, old: View | None, new: View) -> None:
     """Bring an open page from one view to another, as its reader would."""
     _show(page, new)
-    page.evaluate(TURN, None if new[0] == old[0] else new[0])
+    page.evaluate(TURN, [None if old and new[0] == old[0] else new[0], old is None or new[1] != old[1]])
 
 
 def _look(page: Page, view: View) -> Iterator[str]:

@@ -10,7 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 
-from companion.press.browser import CHROMIUM_FLAGS, DESK, HEIGHT, PHONE, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, find_chromium
+from companion.press.views import DESK, HEIGHT, PHONE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -1,7 +1,7 @@
 """The gate on the rendered site: every link leads somewhere, nothing leaves the reader's machine, every page works.
 
 `check_site` returns one line a problem; an empty list is a site fit to publish. Here the files are read; in `browser`
-every page is opened.
+the pages are seen.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from companion.press import BuildError
-from companion.press.browser import CHROMIUM_FLAGS, Script, check_in_browser, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, check_in_browser, find_chromium
+from companion.press.views import Content, Source
 
 __all__ = ["CHROMIUM_FLAGS", "check_site", "find_chromium"]
 
 
-def check_site(html: Path, screenshots: Path | None = None) -> list[str]:
+def check_site(html: Path, screenshots: Path | None = None, every: bool = False) -> list[str]:
     """Problems of the site under `html`, a line each, starting with the page it is on.
 
-    With `screenshots`, keep pictures there of the pages in two views.
+    With `screenshots`, keep pictures there of the pages in two views; with `every`, open also those that show nothing
+    new.
     """
     html = html.resolve()
     pages = _read_pages(html)
     if not pages:
         raise BuildError(f"{html}: no .html page there; run `companion book` first")
-    sources = {path: page.scripts for path, page in pages.items() if not page.is_redirect}
-    return [*_check_files(html, pages), *check_in_browser(html, sources, screenshots)]
+    contents = {path: page.content for path, page in pages.items() if not page.is_redirect}
+    return [*_check_files(html, pages), *check_in_browser(html, contents, screenshots, every)]
 
 
 # ---------------------------------------------------------------- the files
@@ -40,6 +42,10 @@ CSS_URL = re.compile(r"""(?:url\(\s*|@import\s+(?!url))(?:"([^"]*)"|'([^']*)'|([
 CSS_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 #: Letters that it takes to describe a figure.
 DESCRIBED = 41
+#: Elements without an end, attributes that say where and which, and those whose value says how.
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+UNTOLD = {"alt", "class", "content", "href", "id", "name", "src", "srcset", "title"}
+TELLING = {"lang", "role", "style", "tabindex", "type"}
 SELF_CONTAINED = {"data", "blob", "about", "javascript"}
 
 
@@ -59,11 +65,11 @@ class _Page(HTMLParser):
     ids: set[str] = field(default_factory=set)
     references: list[_Reference] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    scripts: list[Script] = field(default_factory=list)
+    content: Content = field(default_factory=Content)
     figures: list[tuple[str, str]] = field(default_factory=list)  # source and what is said of it
     lang: str | None = None
     is_redirect: bool = False
-    _inside: str = ""
+    _within: list[tuple[str, str]] = field(default_factory=lambda: [("", "")])  # tags and looks of what is open
     _bare: bool = False  # in a figure, before its first drawing: that is the one to describe
 
     def __post_init__(self) -> None:
@@ -71,13 +77,17 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attributes}
-        self._inside = tag
+        self._note_kind(tag, values)
+        if values.get("id") in self.ids:
+            self.faults.append(f"id {values['id']!r} is there twice")
         self.ids |= {values["id"]} if "id" in values else set()
         self.ids |= {values["name"]} if tag == "a" and "name" in values else set()
         self.references += _references_of(tag, values)
-        self.scripts += [Script(text=text) for name, text in values.items() if name.startswith("on")]
+        self.content.scripts += [Source(text=text) for name, text in values.items() if name.startswith("on")]
         if tag == "script" and "src" in values:
-            self.scripts.append(Script(url=values["src"]))
+            self.content.scripts.append(Source(url=values["src"]))
+        if tag == "link" and "stylesheet" in values.get("rel", ""):
+            self.content.sheets.append(Source(url=values["href"]))
         if tag == "html":
             self.lang = values.get("lang")
         self._bare |= tag == "figure"
@@ -85,6 +95,14 @@ class _Page(HTMLParser):
             self._image(values.get("src", ""), " ".join(values.get("alt", "").split()))
         if tag == "meta" and values.get("http-equiv", "").lower() == "refresh":
             self.is_redirect = True
+
+    def _note_kind(self, tag: str, values: dict[str, str]) -> None:
+        """What of an element a sheet of style, or axe, could go by."""
+        look = ".".join([tag, *sorted(values.get("class", "").split())])
+        others = (f"{name}={values[name] if name in TELLING else ''}" for name in sorted(values.keys() - UNTOLD))
+        self.content.kinds.add((look, self._within[-1][1], *others))
+        if tag not in VOID:
+            self._within.append((tag, look))
 
     def _image(self, src: str, alt: str) -> None:
         if not alt:
@@ -96,13 +114,18 @@ class _Page(HTMLParser):
         self._bare = False
 
     def handle_data(self, data: str) -> None:
-        if self._inside == "style":
+        inside = self._within[-1][0]
+        if inside == "style":
             self.references += _references_of_css(data, "<style>")
-        if self._inside == "script":
-            self.scripts.append(Script(text=data))
+            self.content.sheets.append(Source(text=data))
+        if inside == "script":
+            self.content.scripts.append(Source(text=data))
 
     def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
+        for place in range(len(self._within) - 1, 0, -1):
+            if self._within[place][0] == tag:
+                del self._within[place:]
+                break
         self._bare &= tag != "figure"
 
 
