@@ -35,10 +35,10 @@ run: .venv/.ready  ## one chapter with your parameters: CHAPTER=07 ARGS="-p exac
 verify: .venv/.ready  ## compare this build's records with data/expected
 	@$(RUN) -m companion verify $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
 
-certificates: _build/checker/.ready  ## check every certificate, and fill it in anew, where neither package, nor numpy, is installed
+certificates: _build/checker/.ready  ## check every certificate, and write it anew, where neither package, nor numpy, is installed
 	@_build/checker/bin/python certificates/check.py data/certificates
 	@rm -rf _build/checker/filled && cp -R data/certificates _build/checker/filled
-	@_build/checker/bin/python certificates/check.py --fill _build/checker/filled > _build/checker/said || { cat _build/checker/said; exit 1; }
+	@_build/checker/bin/python certificates/fill.py _build/checker/filled
 	@diff -r data/certificates _build/checker/filled
 
 _build/checker/.ready: requirements.lock

@@ -4,7 +4,22 @@ import itertools
 import math
 from operator import itemgetter
 
-from exact import Sides, Statements, exp, is_order, kendall, log, mahonian, need, normal_cdf, orders, sqrt, whole
+from exact import (
+    Sides,
+    Statements,
+    all_of,
+    exp,
+    growing,
+    is_order,
+    kendall,
+    log,
+    mahonian,
+    need,
+    normal_cdf,
+    orders,
+    sqrt,
+    whole,
+)
 from flint import arb, fmpq
 
 STATEMENTS = Statements()
@@ -12,19 +27,6 @@ says = STATEMENTS.says
 HALF = fmpq(1, 2)
 
 # ---------------------------------------------------------------- rankings, costs, KwikSort
-
-
-def growing(sizes):
-    """Sizes of which all cases are looked at: none stands twice."""
-    need(isinstance(sizes, list) and 0 < len(sizes) <= 9, "there must be 1 to 9 sizes")
-    need(all(a < b for a, b in itertools.pairwise(sizes)), "sizes must grow")
-    return sizes
-
-
-def all_of(cases) -> Sides:
-    """How many of the cases hold, and how many there are."""
-    cases = list(cases)
-    return sum(map(bool, cases)), "==", len(cases)
 
 
 def pairs(m):
@@ -195,6 +197,7 @@ def _(rankings, copies, q, epsilon, c) -> Sides:  # c is the constant of Lemma 1
     rankings, epsilon, c = profile(rankings), positive(epsilon), whole(c, 1, 10**6, "c")
     m, n = len(rankings[0]), whole(copies, 1, 10**60, "copies") * len(rankings)
     need(n % m == 0 and bool(10 * m * log(m) < whole(q, 1, 10**6, "q")), "n or q")
+    need(epsilon <= 1 and c >= 3, "no such constant: at a small ε a report needs more than 2")
     need(math.comb(m, 2) <= 2 * q // m, "⊥ must be impossible: no set can be asked more often than there are pairs")
     return never_too_many(rankings, 2 * c * q / (epsilon * sqrt(n * m)), 2 * c * m / (epsilon * sqrt(n)))
 

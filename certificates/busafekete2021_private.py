@@ -68,8 +68,7 @@ def _(m, k) -> Sides:
 @says("busafekete2021:sec-5:sensitivity", "[all cases] |Y(D) − Y(D′)| <= 2m and (4/k) Σ (|S| + 1), all neighbours")
 @says("busafekete2021:alg-4", "[all cases] loss of Y + Lap(2m/ε₀), ε₀ |Y(D) − Y(D′)|/2m, <= ε₀, all neighbours")
 def _(sizes) -> Sides:
-    found = [moved <= min(2 * m, local) for m, k in sizes for moved, local in moves(m, k)]
-    return sum(found), "==", len(found)
+    return exact.all_of(moved <= min(2 * m, local) for m, k in exact.growing(sizes) for moved, local in moves(m, k))
 
 
 @says("busafekete2021:alg-4:variance", "[read as: under H₁ too] V[Y] <= m, for k rankings of two items")

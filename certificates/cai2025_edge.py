@@ -69,7 +69,10 @@ def _(gap: Number, flat: Number) -> Sides:  # F is 1/2 up to `flat`, then of slo
     return min(max(positive(gap) - between(0, flat, 10**9), fmpq(0)), HALF), ">", 0
 
 
-@says("cai2025:thm-2.1", "log f_y(t)/f_y′(t) <= ε, γ = c₀ √(np log n), λ = 8κ₁/ε, y and y′ neighbours")
+@says(
+    "cai2025:thm-2.1",
+    "[read as: any c₀, c₁, c₂] log f_y(t)/f_y′(t) <= ε, γ = c₀ √(np log n), λ = 8κ₁/ε, neighbours",
+)
 def _(n: int, p: Number, epsilon: Number, c: list, gap: Number) -> Sides:
     # y: one comparison, of items with t = 0; y′: one of two others, won by the one with t = gap/2, the other at −gap/2
     n, p, epsilon, gap, (c_0, c_1, c_2) = whole(n, 4, 10**9, "n"), positive(p, 1), positive(epsilon), positive(gap), c

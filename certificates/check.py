@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -185,70 +184,18 @@ def told(sides: Sides) -> str:
     return f"{shown(left)} {relation} {shown(right)}"
 
 
-def enclosed(x: Number) -> str | list[str]:
-    """What a certificate says of a side: the rational, or two decimals around it."""
-    if not isinstance(x, arb) and len(str(x)) <= 60:
-        return str(x)
-    need(not isinstance(x, arb) or x.is_finite(), "a side is not finite")
-    low, high = map(dyadic, (x.lower(), x.upper())) if isinstance(x, arb) else (fmpq(x), fmpq(x))
-    top = max(abs(low), abs(high), fmpq(1, 10**1200))
-    scale = len(str(top.floor())) - 12 if top >= 1 else -len(str((1 / top).floor())) - 11
-    ends = (low / fmpq(10) ** scale).floor(), (high / fmpq(10) ** scale).ceil()
-    return [f"{Decimal(int(end)).scaleb(scale):{'f' if -30 < scale < 12 else ''}}" for end in ends]
-
-
-def dyadic(end: arb) -> fmpq:
-    """The exact value of a ball without a radius."""
-    digits, power = end.man_exp()
-    return fmpq(digits) * fmpq(2) ** int(power)
-
-
-def fill(text: str) -> dict[str, Any]:
-    """The same certificate with `found` and `by` as computed here."""
-    it = json.loads(text)
-    read(json.dumps(it | {"found": [], "by": "0"}))
-    sides = STATEMENTS.get(f"{it['claim']} | {it['printed']}")
-    need(sides is not None, "no such statement is printed")
-    ctx.prec = PRECISIONS[-1]
-    found = compute(sides, numbers(it["instance"]))
-    margins = [margin(*here, it["shows"]) for here in found]
-    need(bool(margins) and all(here is not None for here in margins), "; ".join(map(told, found)) + ": not certain")
-    said = enclosed(min(margins, key=lambda here: arb(here).mid()))
-    by = said if isinstance(said, str) else said[0]
-    return it | {"found": [{"left": enclosed(a), "right": enclosed(b)} for a, _, b in found], "by": by}
-
-
-def laid_out(it: Any) -> str:
-    """JSON with a line for each field, and for each of an instance and of what is found."""
-
-    def block(value: Any) -> str:
-        if isinstance(value, dict):
-            return "{\n" + ",\n".join(f"  {line(key)}: {line(here)}" for key, here in value.items()) + "\n }"
-        whole = isinstance(value, list) and value and isinstance(value[0], dict)
-        return "[\n" + ",\n".join(f"  {line(here)}" for here in value) + "\n ]" if whole else line(value)
-
-    line = lambda value: json.dumps(value, ensure_ascii=False)  # noqa: E731
-    return "{\n" + ",\n".join(f" {line(key)}: {block(value)}" for key, value in it.items()) + "\n}\n"
-
-
 def main(arguments: list[str]) -> int:
-    filling = "--fill" in arguments
-    given = [Path(it) for it in arguments if it != "--fill"]
-    paths = [path for it in given for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
-    shown = 0
+    paths = [path for it in map(Path, arguments) for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
+    certain = 0
     for path in paths:
-        name = "/".join(path.with_suffix("").parts[-2:])
         try:
             text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-            if filling:
-                text = laid_out(fill(text))
-                path.write_text(text, encoding="utf-8")
-            print(f"{name}: {check(text)}")
-            shown += 1
+            print(f"{read(text)['claim']}: {check(text)}")
+            certain += 1
         except (NotShown, OSError, UnicodeDecodeError) as error:
-            print(f"{name}: NOT SHOWN: {error}")
-    print(f"{shown} of {len(paths)} shown")
-    return int(not paths or shown < len(paths))
+            print(f"{path.name}: NOT SHOWN: {error}")
+    print(f"{certain} of {len(paths)} shown")
+    return int(not paths or certain < len(paths))
 
 
 if __name__ == "__main__":

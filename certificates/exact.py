@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from flint import acb, arb, fmpq
@@ -141,3 +141,19 @@ def loss(law: Sequence[Number], other: Sequence[Number]) -> arb:
     need(len(law) == len(other) and all(arb(it) > 0 for it in [*law, *other]), "laws must be positive, of one length")
     ratios = [arb(p) / arb(q) for p, q in zip(law, other, strict=True)]
     return log(largest([*ratios, *(1 / it for it in ratios)]))
+
+
+# ---------------------------------------------------------------- all cases
+
+
+def growing(sizes: Any) -> list[Any]:
+    """Sizes of which all cases are looked at: none stands twice."""
+    need(isinstance(sizes, list) and 0 < len(sizes) <= 9, "there must be 1 to 9 sizes")
+    need(all(a < b for a, b in itertools.pairwise(sizes)), "sizes must grow")
+    return sizes
+
+
+def all_of(cases: Iterable[Any]) -> Sides:
+    """How many of the cases hold, and how many there are."""
+    held = [bool(it) for it in cases]
+    return sum(held), "==", len(held)

@@ -8,25 +8,12 @@ import math
 from itertools import combinations, pairwise, permutations, product
 
 import exact
-from exact import Number, Sides, Statements, between, exp, log, need, rational, sqrt, whole
+from exact import Number, Sides, Statements, all_of, between, exp, growing, log, need, rational, sqrt, whole
 from flint import arb, fmpq, fmpq_mat
 
 STATEMENTS = Statements()
 says = STATEMENTS.says
 ANY = "[read as: any direction (the paper's Section 2)]"
-
-
-def growing(sizes):
-    """Sizes of which all cases are looked at: none stands twice."""
-    need(isinstance(sizes, list) and 0 < len(sizes) <= 9, "there must be 1 to 9 sizes")
-    need(all(a < b for a, b in pairwise(sizes)), "sizes must grow")
-    return sizes
-
-
-def all_of(cases) -> Sides:
-    """How many of the cases hold, and how many there are."""
-    cases = list(cases)
-    return sum(map(bool, cases)), "==", len(cases)
 
 
 def below(gap: Number) -> arb:

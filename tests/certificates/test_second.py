@@ -10,6 +10,7 @@ import check
 import flint
 import pytest
 import second
+from fill import dyadic
 from test_certificates import FILES, TEXTS
 
 CHEAP = [text for text in TEXTS if json.loads(text)["shows"] != "all cases"]
@@ -32,7 +33,7 @@ def test_both_have_the_same_functions(name: str) -> None:
     flint.ctx.prec = 300
     for at in (Fraction(2), Fraction(9, 4), Fraction(30), Fraction(2**50 + 1, 3**25)):
         balls = [getattr(it.arb(it.fmpq(at.numerator, at.denominator)), name)() for it in (flint, second)]
-        first = [check.dyadic(it) for it in (balls[0].lower(), balls[0].upper())]
+        first = [dyadic(it) for it in (balls[0].lower(), balls[0].upper())]
         low, high = (Fraction(it) for it in (balls[1].low, balls[1].high))
         assert low <= Fraction(int(first[1].p), int(first[1].q))
         assert high >= Fraction(int(first[0].p), int(first[0].q))

@@ -234,8 +234,8 @@ def test_finds_a_fault_in_one_of_many_pages_that_are_alike(tmp_path: Path, every
     html = write_site(tmp_path, bodies)
     loads = views.plan(html, contents(html), every)
     opened = {load.path.stem for load in loads if not load.host and "reference" in load.path.parts}
-    new = {name for name, (*_, is_new) in HIDDEN_FAULTS.items() if is_new}
-    assert opened == ({it.rpartition("/")[2] for it in bodies} if every else {"first", *new})
+    fresh = {name for name, (*_, is_new) in HIDDEN_FAULTS.items() if is_new}
+    assert opened == ({it.rpartition("/")[2] for it in bodies} if every else {"first", *fresh})
     found = by_page(check_site(html, every=every))
     assert found.keys() == {f"book/reference/{name}" for name in HIDDEN_FAULTS}
     for name, (_, _, pattern, _) in HIDDEN_FAULTS.items():
