@@ -178,11 +178,14 @@ PUT = """async ([url, text]) => {
     await window.MathJax?.typesetPromise?.();
 }"""
 
-# What the page's own switch does where the scheme changes; a frame where the size does, for scripts that watch it; then
-# all that fades or slides has arrived.
-TURN = """async ([scheme, sized]) => {
+# What the page's own switch does where the scheme changes; the width is there, and a frame more, for scripts that watch
+# sizes (what axe was shown a stand-in of has come back, and has one anew); then all that fades or slides has arrived.
+TURN = """async ([scheme, width]) => {
+    const frame = () => new Promise(done => requestAnimationFrame(done));
     if (scheme) Object.assign(document.documentElement.dataset, {mode: scheme, theme: scheme});
-    if (sized) await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+    for (let patience = 300; innerWidth !== width && patience; patience--) await frame();
+    await frame();
+    await frame();
     document.getAnimations().filter(it => it instanceof CSSTransition).forEach(it => it.finish());
 }"""
 
@@ -360,7 +363,7 @@ def _show(page: Page, view: View) -> None:
 def _turn(page: Page, old: View | None, new: View) -> None:
     """Bring an open page from one view to another, as its reader would."""
     _show(page, new)
-    page.evaluate(TURN, [None if old and new[0] == old[0] else new[0], old is None or new[1] != old[1]])
+    page.evaluate(TURN, [None if old and new[0] == old[0] else new[0], new[1]])
 
 
 def _look(page: Page, view: View) -> Iterator[str]:
