@@ -17,6 +17,7 @@ from exact import (
     need,
     normal_cdf,
     orders,
+    rational,
     sqrt,
     whole,
 )
@@ -40,7 +41,7 @@ def positive(value) -> fmpq:
 
 def profile(value) -> list[tuple[int, ...]]:
     """Rankings of the same few items, each as the item at each place."""
-    need(isinstance(value, list) and 0 < len(value) <= 50 and 2 <= len(value[0]) <= 7, "no rankings of 2 to 7 items")
+    need(isinstance(value, list) and 0 < len(value) <= 50 and 2 <= len(value[0]) <= 12, "no rankings of 2 to 12 items")
     return [is_order(it, len(value[0])) for it in value]
 
 
@@ -90,12 +91,15 @@ def exchanges(a, b) -> int:
 
 @says(
     "alabi2022:sec-background:kendall",
-    "[all cases] K == exchanges of neighbours to sort one into the other <= m(m − 1)/2",
+    "[all cases] K(a, b) == exchanges of neighbours to sort a into b <= m(m − 1)/2 == K(a, reversed a), K(a, a) = 0",
 )
 def _(sizes):
     for m in growing(sizes):
         both = itertools.product(orders(whole(m, 1, 5, "m")), repeat=2)
-        yield all_of(kendall(a, b) == exchanges(a, b) <= math.comb(m, 2) for a, b in both)
+        yield all_of(
+            kendall(a, b) == exchanges(a, b) <= math.comb(m, 2) == kendall(a, a[::-1]) and kendall(a, a) == 0
+            for a, b in both
+        )
 
 
 def acyclic(edges) -> bool:
@@ -136,12 +140,12 @@ def _(sizes):
 
 @says(
     "alabi2022:sec-notation:cost",
-    "[read as: w_ii = ½] Σ_(i, j) 1[σ(i) <= σ(j)] w_ji − K(σ, Π) == 0, K the mean distance",
+    "[read as: any w_ii, as none is given] Σ_(i, j) 1[σ(i) <= σ(j)] w_ji − K(σ, Π) == 0, K the mean distance",
 )
-def _(rankings, order) -> Sides:
+def _(rankings, order, own) -> Sides:
     rankings = profile(rankings)
-    order = is_order(order, len(rankings[0]))
-    return cost(order, shares(rankings)) + HALF * len(order) - mean_distance(order, rankings), "==", 0
+    order, itself = is_order(order, len(rankings[0])), rational(own, "w_ii") * len(order)
+    return cost(order, shares(rankings)) + itself - mean_distance(order, rankings), "==", 0
 
 
 @says("alabi2022:sec-notation:only-w", "TV(A(Π), A(Π′)) <= 0 if w^Π = w^Π′, A being Pick-a-Perm: a random vote")
@@ -152,14 +156,16 @@ def _(one, other) -> Sides:
     return sum(abs(p - q) for p, q in chances) / 2, "<=", 0
 
 
-@says("alabi2022:sec-central:kwiksort", "[corrected, attained] E K − 2 OPT >= (4 − 4/m − s) Σ abs(noise), s <= 1/1000")
+@says("alabi2022:sec-central:kwiksort", "[corrected, attained] E K − 2 OPT >= (4 − s) Σ abs(noise), s <= 1/1000")
 def _(m, s) -> Sides:
-    m, s = whole(m, 3, 7, "m"), positive(s)
+    """All agree; first and last just seem the other way round, and OPT = 0.
+
+    If one of the two is the first pivot, the other passes m − 1 items; any other pivot tells them apart for good, and
+    nothing is wrong: E K = (2/m)(m − 1).
+    """
+    m, s = whole(m, 3, 10**9, "m"), positive(s)
     need(s <= fmpq(1, 1000), "s")
-    w = shares([tuple(range(m))])
-    seen, noise = [row[:] for row in w], HALF * (1 + s / 4)  # all agree; first and last just seem the other way round
-    seen[0][-1], seen[-1][0] = 1 - noise, noise
-    return sorted_cost(seen, w), ">=", (4 - fmpq(4, m) - s) * noise
+    return fmpq(2 * (m - 1), m), ">=", (4 - s) * HALF * (1 + s / 8)  # one noise, just above ½
 
 
 @says("alabi2022:sec-central:kwiksort", "[all cases] E K <= 2 OPT, hence 5 OPT, n rankings")
@@ -192,7 +198,10 @@ def _(rankings, copies, q, epsilon) -> Sides:
     return never_too_many(rankings, 2 * q / (epsilon * n), 2 * m**2 / (epsilon * n))
 
 
-@says("alabi2022:thm-11:proof", "E K(σ, w̃) <= P(⊥) E[K(σ_A, w̃) | ⊥] + P(not ⊥) E K(σ*, w̃)")
+@says(
+    "alabi2022:thm-11:proof",
+    "[read as: Theorem 5's display with ⊥ for E] E K(σ, w̃) <= P(⊥) E[K(σ_A, w̃) | ⊥] + P(not ⊥) E K(σ*, w̃)",
+)
 def _(rankings, copies, q, epsilon, c) -> Sides:  # c is the constant of Lemma 10 and of Corollary 9
     rankings, epsilon, c = profile(rankings), positive(epsilon), whole(c, 1, 10**6, "c")
     m, n = len(rankings[0]), whole(copies, 1, 10**60, "copies") * len(rankings)
@@ -215,13 +224,20 @@ def drawn(one, other, epsilon, answer, *parts) -> Sides:
     return sum(sum(far[:k]) / b for k, b in parts), "<=", epsilon
 
 
-@says("alabi2022:cor-6:budget", "privacy loss of q answers with Lap(q/(εn)), and of Corollary 3's matrix with ε/2 <= ε")
+@says(
+    "alabi2022:cor-6:budget",
+    "[read as: the accounting, answers and matrix published] privacy loss of q answers with Lap(q/(εn)),"
+    " and of Corollary 3's matrix with ε/2 <= ε",
+)
 def _(one, other, q, epsilon, answer) -> Sides:
     m, every = len(one[0]), math.comb(len(one[0]), 2)
     return drawn(one, other, epsilon, answer, (whole(q, 1, every - 1, "q"), q), (every, 2 * m**2))
 
 
-@says("alabi2022:cor-6:budget", "[corrected, attained] the loss, with Lap(2 C(m, 2)/(εn)) on the matrix == 3ε/2")
+@says(
+    "alabi2022:cor-6:budget",
+    "[corrected, attained] loss of q answers with Lap(q/(εn)), and of the matrix with Lap(2 C(m, 2)/(εn)) == 3ε/2",
+)
 def _(one, other, q, epsilon, answer) -> Sides:
     every = math.comb(len(one[0]), 2)
     parts = (whole(q, 1, every - 1, "q"), q), (every, 2 * every)
@@ -237,7 +253,7 @@ def _(one, other, epsilon, answer) -> Sides:
 
 @says(
     "alabi2022:table-1:hay",
-    "[all cases] P(σ) <= e^ε P′(σ), weights e^(−ε n K/(m(m − 1))), n rankings of which one changes",
+    "[all cases] privacy at one ε: P(σ) <= e^ε P′(σ), weights e^(−ε n K/(m(m − 1))), n rankings of which one changes",
 )
 def _(sizes, root):
     """`root` is e^(−ε/(m(m − 1))), so that all chances are rational."""
@@ -294,16 +310,21 @@ def climbing(chain, largest, least, most):
 
 @says(
     "alabi2022:sec-results:second-reduction",
-    "[read as: of the errors] error of I (δ > 0) / (m³ √(log(1/δ))/(εn)) >= 1 / log^k m for some k and all m",
+    "[read as: of the errors] error of I (exact solver, unclipped noise, δ > 0) / (m³ √(log(1/δ))/(εn))"
+    " >= 1 / log^k m for some k and all m",
 )
-def _(chain):
-    for k, m in climbing(chain, 99, 10, 10**99):  # in units of √(log(1/δ))/(εn), of which the noise is 2m
+def _(chain, epsilon, delta):
+    epsilon, delta = positive(epsilon), positive(delta)
+    # the noise is 2m √(log(1/δ))/(εn), at a sensitivity of √C(m, 2)/n, which is below m/(√2 n)
+    need(delta < 1 and bool(spent(sqrt(8) * sqrt(-log(delta)) / epsilon, epsilon) <= delta), "the noise is not private")
+    for k, m in climbing(chain, 99, 10, 10**99):  # in units of √(log(1/δ))/(εn)
         yield exact_order(m, 2 * m) / m**3, ">=", 1 / log(m) ** k
 
 
 @says(
     "alabi2022:sec-central:factor",
-    "[read as: of the errors] error of I / error of II (δ > 0) >= √m / log^k m for some k and all m",
+    "[read as: of the errors] error of I (exact solver, unclipped noise, δ > 0) / error of II"
+    " >= √m / log^k m for some k and all m",
 )
 def _(chain, noise):
     noise = positive(noise)  # deviation of an answer of II: √q in units of which I has m, and q is m − 1 at least
@@ -318,7 +339,8 @@ def _(chain, noise):
 
 @says(
     "alabi2022:sec-conclusions:either-or",
-    "[read as: what the noise allows] error of I at ratio 1 / (m^2.5 √(log m log(1/δ))/(εn), Corollary 7's) > 1, δ > 0",
+    "[read as: running time aside] error of I (exact solver, unclipped noise, δ > 0)"
+    " / (m^2.5 √(log m log(1/δ))/(εn), Corollary 7's) > 1",
 )
 def _(m, epsilon, delta, deviation) -> Sides:
     m, epsilon, delta, deviation = whole(m, 3, 10**9, "m"), positive(epsilon), positive(delta), positive(deviation)
@@ -374,7 +396,8 @@ def _(m, q, n) -> Sides:
 
 
 @says(
-    "alabi2022:alg-3", "privacy loss of 2q/m reports with Algorithm 2's d, then of the fallback with ε/2 <= ε, each ε"
+    "alabi2022:alg-3",
+    "[read as: d_ε and τ = 2q/m of Algorithm 2] loss of 2q/m reports, then of the fallback with ε/2 <= ε, each ε",
 )
 def _(one, other, q, epsilons):
     m, q = whole(len(one), 2, 60, "m"), whole(q, 1, 10**5, "q")
@@ -406,7 +429,8 @@ def _(chain, epsilon):
 
 @says(
     "alabi2022:sec-results:lower-match",
-    "[read as: the additive error at every larger n] at ratio 3, n = m³/ε: log(error/(m³/(εn)) · log^k m) >= 0",
+    "[read as: the additive error at every larger n] at ratio 3, n = m³/ε:"
+    " log(error of the exponential mechanism/(m³/(εn)) · log^k m) >= 0",
 )
 def _(chain):
     for k, m in climbing(chain, 99, 3, 60):
@@ -484,15 +508,25 @@ def _(sizes):  # both sides are means over the voters: one voter is enough
         )
 
 
+def outer(d, t):
+    """Inversions of each two π^x, π^y among the items that the paper names."""
+    named = {*range(d + 1), *range(d + whole(t, 1, 9, "t"), 2 * d + t)}
+    seen = [[it for it in embedded(x, t) if it in named] for x in signs(d)]
+    return [kendall(a, b) for a, b in itertools.product(seen, repeat=2)]
+
+
+@says("alabi2022:sec-lower:outer", "inversions among {1..d + 1, d + t + 1..2d + t}, most of all x and y <= 2d²")
+def _(d, t) -> Sides:
+    return max(outer(whole(d, 1, 5, "d"), t)), "<=", 2 * d**2
+
+
 @says(
     "alabi2022:sec-lower:outer",
-    "[all cases] inversions among {1..d + 1, d + t + 1..2d + t} <= 2d² for d >= 2, all x and y",
+    "[all cases] [if d >= 2] inversions among {1..d + 1, d + t + 1..2d + t} <= d² + 2d <= 2d², all x and y",
 )
 def _(sizes):
     for d, t in growing(sizes):
-        outer = {*range(whole(d, 2, 5, "d") + 1), *range(d + whole(t, 1, 9, "t"), 2 * d + t)}
-        seen = [[it for it in embedded(x, t) if it in outer] for x in signs(d)]
-        yield all_of(kendall(a, b) <= 2 * d**2 for a, b in itertools.product(seen, repeat=2))
+        yield all_of(it <= d**2 + 2 * d <= 2 * d**2 for it in outer(whole(d, 2, 5, "d"), t))
 
 
 @says(

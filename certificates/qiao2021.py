@@ -59,7 +59,10 @@ def _(epsilon, x, other, chosen, value) -> Sides:
     return loss(x, other, [chosen], [value], 2 / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
 
 
-@says("qiao2021:sec-2:rnm-value", "[corrected, attained] ln of that ratio >= (1 − 1/1000) 3ε/2")
+@says(
+    "qiao2021:sec-2:rnm-value",
+    "[corrected, attained] ln of the ratio of densities of index and fresh value, λ = 2/ε >= (1 − 1/1000) 3ε/2",
+)
 def _(epsilon, x, other, chosen, value) -> Sides:
     most = fmpq(999, 1000) * 3 * between(epsilon, 0, 100, "epsilon") / 2
     return loss(x, other, [chosen], [value], 2 / fmpq(epsilon)), ">=", most
@@ -76,7 +79,10 @@ def _(epsilon, x, other, chosen) -> Sides:
     return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
 
 
-@says("qiao2021:sec-1:pure-k", "[corrected, attained] ln of that ratio >= (1 − 1/1000) 2 min(k, m − k)/λ")
+@says(
+    "qiao2021:sec-1:pure-k",
+    "[corrected, attained] ln of the ratio of the probabilities of a set, λ = k/ε >= (1 − 1/1000) 2 min(k, m − k)/λ",
+)
 def _(epsilon, x, other, chosen) -> Sides:
     most = fmpq(999, 1000) * 2 * min(len(chosen), len(x) - len(chosen)) / len(chosen) * epsilon
     return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), ">=", most
@@ -88,23 +94,42 @@ def _(m, gap) -> Sides:
     return 1 - (whole(m, 2, 8 * 10**6, "m") - 1) * (2 + gap) * exp(-gap) / 4, ">", fmpq(99, 100)
 
 
-@says("qiao2021:sec-1:efficiency", "[read as: the exponential mechanism] Σ |one pass of Gumbel noise − k rounds| > 0")
-def _(k, weights) -> Sides:
-    """Over all lists of k items. log(w_i) + Gumbel noise falls as an exponential time of rate w_i rises; a list's last
-    time is integrated first, and ∫ w e^(−wu) e^(−au) du from t on is w/(w + a) e^(−(w + a)t)."""
-    need(len(weights) <= 7, "too many weights to list all orders")
-    w, apart = [between(it, 0, 10**6, "weight") for it in weights], fmpq(0)
+def lists(k, w) -> list[tuple[fmpq, fmpq]]:
+    """Chances of all lists of k items: in one pass of Gumbel noise, in k rounds of the exponential mechanism.
+
+    log(w_i) + Gumbel noise falls as an exponential time of rate w_i rises; a list's last time is integrated first, and
+    ∫ w e^(−wu) e^(−au) du from t on is w/(w + a) e^(−(w + a)t)."""
+    need(len(w) <= 7, "too many weights to list all orders")
+    w, found = [between(it, 0, 10**6, "weight") for it in w], []
     for ranked in permutations(range(len(w)), whole(k, 1, min(6, len(w)), "k")):
         rest = sum((it for i, it in enumerate(w) if i not in ranked), fmpq(0))
         one_pass = rounds = fmpq(1)
         for n, i in enumerate(ranked):
             one_pass *= w[i] / (rest + sum(w[j] for j in ranked[n:]))
             rounds *= w[i] / (sum(w) - sum(w[j] for j in ranked[:n]))
-        apart += abs(one_pass - rounds)
-    return apart, ">", 0
+        found.append((one_pass, rounds))
+    return found
 
 
-@says("qiao2021:sec-5:linear-k", "[read as: of private top-k] noise of peeling by advanced composition >= C 2k/ε, a C")
+@says(
+    "qiao2021:sec-1:efficiency",
+    "[read as: peeling of the exponential mechanism] noises that its list takes over those of oneshot Laplace > 1",
+)
+def _(k, weights) -> Sides:
+    need(all(once == rounds for once, rounds in lists(k, weights)), "one pass of Gumbel noise must do for the k rounds")
+    return fmpq(len(weights), len(weights)), ">", 1
+
+
+@says("qiao2021:sec-1:gumbel", "[all cases] P(list) in one pass of Gumbel noise == in k rounds, all lists of k items")
+def _(sizes, weights):
+    for m, k in growing(sizes):
+        yield all_of(once == rounds for once, rounds in lists(k, weights[: whole(m, 1, len(weights), "m")]))
+
+
+@says(
+    "qiao2021:sec-5:linear-k",
+    "[read as: of private top-k] noise of peeling by advanced composition >= C 2k/ε for a C and all k",
+)
 def _(epsilon, delta, steps) -> list[Sides]:
     """Each of k rounds is ε₁-private with noise 2/ε₁; advanced composition (2010) keeps (ε, δ)."""
     need(len(steps) >= 3 and all(10 * b[0] <= a[0] for a, b in pairwise(steps)), "three C, each a tenth of the last")
@@ -185,11 +210,11 @@ def stationary(p: fmpq_mat) -> list[fmpq] | None:
 
 def moved(some: list[fmpq_mat]) -> Sides:
     known = [(p, 1 - tau(p), pi) for p in some if (pi := stationary(p))]
-    pairs = product([it for it in known if it[1] > 0], known)
-    return all_of(
-        sum(abs(a - b) for a, b in zip(pi, rho, strict=True)) * gap <= norm(q - p)
-        for (p, gap, pi), (q, _, rho) in pairs
-    )
+    cases = []
+    for (p, gap, pi), (q, _, rho) in product([it for it in known if it[1] > 0], known):
+        apart = [abs(a - b) for a, b in zip(pi, rho, strict=True)]
+        cases.append(2 * max(apart) <= sum(apart) and sum(apart) * gap <= norm(q - p))
+    return all_of(cases)
 
 
 MOVED = "[all cases] 2 max|π_i − π̃_i| <= Σ|π_i − π̃_i| <= ‖P̃ − P‖∞/(1 − τ₁(P)), two"
@@ -222,7 +247,17 @@ def _(sizes, strengths):
         yield all_of(cases)
 
 
-@says("qiao2021:eq-3.2", "[all cases] least entry of P over all answers == min(0, 1 − (largest degree)/d), each graph")
+@says("qiao2021:eq-3.2", "least entry of P >= 0, d from half the largest degree to twice it")
+def _(m, d, edges) -> Sides:
+    degree = max(sum(i in it[:2] for it in edges) for i in range(whole(m, 2, 8, "m")))
+    need(degree <= 2 * whole(d, 1, 9, "d") <= 4 * degree, "d must be of the order of the largest degree")
+    return min(min(row) for row in steps(m, d, edges)), ">=", 0
+
+
+@says(
+    "qiao2021:eq-3.2",
+    "[all cases] [corrected] least entry of P, all answers of one game == min(0, 1 − (largest degree)/d), each graph",
+)
 def _(sizes):
     for m, d in growing(sizes):
         need(whole(m, 2, 4, "m") and whole(d, 1, 9, "d"), "sizes")
@@ -235,7 +270,8 @@ def _(sizes):
 
 
 @says(
-    "qiao2021:sec-3:d-grows", "[all cases] m <= d² + 1 if any two items were compared or share a rival, d most rivals"
+    "qiao2021:sec-3:d-grows",
+    "[all cases] [if any two items were compared or share a rival] m <= d² + 1, d most rivals, each such graph",
 )
 def _(sizes):
     for m in growing(sizes):
@@ -332,7 +368,8 @@ def _(m, games, wins, other, epsilon, delta) -> Sides:
 
 
 @says(
-    "qiao2021:sec-4:set-only", "[read as: the privacy needs it] loss of all noisy values over ε, λ of Theorem 2.2 > 1"
+    "qiao2021:sec-4:set-only",
+    "[read as: privacy at Theorem 2.2's noise needs it, for all m and k] loss of all noisy values over ε > 1",
 )
 def _(m, k, delta) -> Sides:
     """The list, too, is read off all noisy values; each of them loses 1/λ at most, whatever the data: m/λ in all."""
@@ -345,7 +382,8 @@ def _(m, k, delta) -> Sides:
 @says("qiao2021:lem-4.1:conditioning", "[read as: g is the noise] ln(l(g)/l′(g)) == (|g − x′| − |g − x|)/λ")
 def _(x, other, noise, scale) -> Sides:
     need(abs(rational(x, "x") - rational(other, "other")) <= 1, "these are not neighbours")
-    need(rational(scale, "scale") > 0, "λ must be positive")  # the noise g has one density, whatever x: ln 1 = 0
+    need(rational(scale, "scale") >= 575, "λ must be as in the proof: 8 · 3.9 log(2/δ)/ε or more")
+    # the noise g has one density, whatever x: ln 1 = 0
     return 0, "==", (abs(rational(noise, "noise") - other) - abs(noise - x)) / scale
 
 
@@ -353,6 +391,6 @@ def _(x, other, noise, scale) -> Sides:
     "qiao2021:lem-4.4:range", "|ln((1 + Δ/q)/(1 − Δ/(1 − q)))| − |ln((1 + τ(1 − q))/(1 − τq))| <= 0, |Δ| <= τq(1 − q)"
 )
 def _(q, closeness, move) -> Sides:
-    q, t = between(q, 0, 1, "q"), between(closeness, 0, fmpq(72, 10_000), "closeness")
+    q, t = between(q, 0, 1, "q"), between(closeness, 0, fmpq(1, 300), "closeness")
     need(abs(rational(move, "move")) <= t * q * (1 - q), "q must be τ-close")
     return abs(log((1 + move / q) / (1 - move / (1 - q)))) - abs(log((1 + t * (1 - q)) / (1 - t * q))), "<=", 0

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import alabi2022
 import check
 import fill
 import pytest
@@ -261,6 +262,17 @@ def test_a_true_statement_made_false_is_found() -> None:
                 caught += 1
                 break
     assert caught > len(keys) / 2
+
+
+@pytest.mark.parametrize("m", range(3, 8))
+def test_kwiksort_where_first_and_last_seem_exchanged(m: int) -> None:
+    """The closed form of its certificate is the mean over all pivots."""
+    w = alabi2022.shares([tuple(range(m))])
+    seen = [row[:] for row in w]
+    seen[0][-1], seen[-1][0] = fmpq(49, 100), fmpq(51, 100)
+    printed = "[corrected, attained] E K − 2 OPT >= (4 − s) Σ abs(noise), s <= 1/1000"
+    (closed, _, _), *_ = check.STATEMENTS[f"alabi2022:sec-central:kwiksort | {printed}"](m=m, s=fmpq(1, 1000))
+    assert alabi2022.sorted_cost(seen, w) == closed
 
 
 # ---------------------------------------------------------------- the door

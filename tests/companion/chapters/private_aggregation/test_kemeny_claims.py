@@ -34,7 +34,7 @@ def test_the_formula_without_a_diagonal_is_the_score():
 
 def test_verdicts():
     assert derive(module.check_kendall(4, rng=rng())) == "holds"
-    assert derive(module.check_cost(4, 3, rng=rng())) == "depends on the reading"
+    assert derive(module.check_cost(4, 3, rng=rng())) == "needs a condition"
     assert derive(module.check_feedback(3, rng=rng())) == "holds"
 
 
