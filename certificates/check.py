@@ -6,7 +6,8 @@
 A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and the two
 sides of the inequality there. This program knows what each claim prints (one module a paper), computes both sides anew
 from the instance alone, in exact rationals or in balls that hold the true value, and says
-`VIOLATED by at least …`, `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`. It ends with 1 if any is not shown.
+`VIOLATED by at least …` (or `VIOLATED: not strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`, after the
+claim and the file's name. It ends with 1 if any is not shown.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ def check(text: str) -> str:
     if it["shows"] == "all cases":
         need(all(type(cases) is int and cases > 0 for *_, cases in found), "no case was looked at")
         return f"HOLDS in all {sum(cases for *_, cases in found):,} cases"
-    return f"VIOLATED by at least {shown(least)}: {said}" if it["shows"] == "violated" else f"ATTAINED: {said}"
+    level = not isinstance(least, arb) and least == 0  # equal sides, where one must be the smaller
+    fails = "VIOLATED: not strict" if level else f"VIOLATED by at least {shown(least)}"
+    return f"{fails if it['shows'] == 'violated' else 'ATTAINED'}: {said}"
 
 
 def enclosing(said: list[dict[str, Any]], found: list[Sides]) -> bool:
@@ -190,7 +193,7 @@ def main(arguments: list[str]) -> int:
     for path in paths:
         try:
             text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-            print(f"{read(text)['claim']}: {check(text)}")
+            print(f"{read(text)['claim']} ({path.stem}): {check(text)}")
             certain += 1
         except (NotShown, OSError, UnicodeDecodeError) as error:
             print(f"{path.name}: NOT SHOWN: {error}")
