@@ -31,7 +31,8 @@ PAPERS = alabi2022, busafekete2021_tests, busafekete2021_private, cai2025_edge, 
 STATEMENTS = {key: sides for paper in PAPERS for key, sides in paper.STATEMENTS.items()}
 PRECISIONS = 128, 512  # bits, the second where the first does not decide
 SHOWS = "violated", "attained", "all cases"
-ALONE = {"attained": "[corrected, attained] ", "all cases": "[all cases] "}  # what is printed begins so there, alone
+# what is printed begins so there, alone
+ALONE = {"attained": ("[corrected, attained] ", "[as printed, attained] "), "all cases": ("[all cases] ",)}
 LARGEST = 60_000  # bytes of a certificate
 FIELDS = {"schema", "claim", "where", "shows", "printed", "instance", "found", "by", "argument", "record"}
 RATIONAL = re.compile(r"(-?\d{1,400})(?:/(\d{1,400}))?")
@@ -121,8 +122,8 @@ def read(text: str) -> dict[str, Any]:
     need(it["shows"] in SHOWS, f"shows must be one of: {', '.join(SHOWS)}")
     need(isinstance(it["claim"], str) and isinstance(it["printed"], str), "claim and printed must be words")
     need(" | " not in it["claim"], "no such claim")
-    for shows, start in ALONE.items():
-        need((it["shows"] == shows) == it["printed"].startswith(start), f"{start}is for {shows}, alone")
+    for shows, starts in ALONE.items():
+        need((it["shows"] == shows) == it["printed"].startswith(starts), f"{starts[0]}is for {shows}, alone")
     need(isinstance(it["instance"], dict) and isinstance(it["found"], list), "instance or found has another shape")
     need(
         all(isinstance(here, dict) and set(here) == {"left", "right"} for here in it["found"]), "found: left and right"
