@@ -280,6 +280,13 @@ def test_a_true_statement_made_false_is_found() -> None:
             "violated",
             "for attained, alone",
         ),
+        (  # nor is a constant of the paper's own that is reached
+            "cai2025:alg-2",
+            "[as printed, attained] loss of the vector N + Laplace(2/ε), worst neighbours of n items == ε",
+            {"n": 2, "epsilon": 1},
+            "violated",
+            "for attained, alone",
+        ),
         (  # the same text, cut at another bar
             "cai2025:alg-3 | |log P(order",
             "D)/P(order | D')| <= ε, N_i + Laplace(L/ε), two items, one voter changed",
