@@ -82,7 +82,10 @@ def _(n: int, p: Number, epsilon: Number, c: list, gap: Number) -> Sides:
     return (other - norm) / scale + log((ridge + HALF) / (ridge + 2 * win(gap) * win(-gap))), "<=", epsilon
 
 
-@says("cai2025:sec-2.2:rank-all", "P(first two wrongly ranked) <= C n^(−5), gaps c(√(log n/(np)) + log n/(npε)), p = 1")
+@says(
+    "cai2025:sec-2.2:rank-all",
+    "[read as: any θ*, as in Theorem 2.1] P(first two misranked) <= C/n⁵, gaps c(√(log n/(np)) + log n/(npε)), p = 1",
+)
 def _(sizes: list, c: Number, constant: Number, kappa_1: Number, epsilon: Number) -> Iterator[Sides]:
     # at p = 1, θ̃ ranks by N − w: Σ_j F(θ̃_i − θ̃_j) + γθ̃_i, which rises in θ̃_i, is N_i − w_i + 1/2
     need(rational(kappa_1, "κ₁") > 1 and positive(epsilon) < 1 and rational(constant, "C") >= 1, "κ₁, ε or C")
@@ -117,7 +120,7 @@ def _(theta: list, estimate: Number, steepness: Number, won: int) -> Sides:
     return abs((between(first - 2, estimate, first + 2) - first) * surprise(won, s * (first - second)) * s), "<=", 2
 
 
-@says("cai2025:sec-2.2.2:nonprivate-rate", "inf_M sup_(‖θ‖∞ <= 1) E‖M − θ‖∞ <= C √(log n/(np))")
+@says("cai2025:sec-2.2.2:nonprivate-rate", "[read as: over ‖θ‖∞ <= 1, as printed] inf sup E‖M − θ‖∞ <= C √(log n/(np))")
 def _(low: Number, high: Number, sizes: list, p: Number, constant: Number) -> Iterator[Sides]:
     for n in chain(sizes):
         yield same_laws(low, high), "<=", between(1, constant, 10**9) * rates(n, positive(p, 1))[0]
@@ -145,7 +148,10 @@ def _(sizes: list, p: Number, constant: Number) -> Iterator[Sides]:
         yield n * between(fmpq(17, 20), constant, 10**9) * rates(n, positive(p, 1))[0], "<=", 1
 
 
-@says("cai2025:sec-2.3.2:inclusion", "{gap >= c(a + b)} in {gap >= c₁a} ∪ {gap >= c₂b}, so sup P(err) >= min of theirs")
+@says(
+    "cai2025:sec-2.3.2:inclusion",
+    "[read as: any union that holds Θ will do] sup P(err) over {gap >= c(a + b)} >= min of {gap >= c₁a}, {gap >= c₂b}",
+)
 def _(c: Number, c_1: Number, c_2: Number, epsilon: Number) -> Sides:
     a, b = rates(2, 1, positive(epsilon))
     gaps = positive(c) * (a + b), positive(c_1) * a, positive(c_2) * b
@@ -171,9 +177,12 @@ def _(ridge: Number) -> Sides:
     return acb.integral(height, -end, end).real + rest, "==", 1
 
 
-@says("cai2025:prop-2.1:proof", "[corrected, attained] ratio of det ∇²R, change of ‖∇R‖₁ >= (1 − η) (1 + 2κ₂/γ, 4κ₁)")
+@says(
+    "cai2025:prop-2.1:proof",
+    "[corrected, attained] det ratio, change of ‖∇R‖₁ >= (1 − η) (1 + 2 sup(−log F)″/γ, 4 sup F′/(F(1 − F))), logistic",
+)
 def _(ridge: Number, gap: Number, eta: Number) -> Iterator[Sides]:
-    # κ₁ = 1, κ₂ = 1/4; neighbours are comparisons of items 0, 1 or of items 2, 3. First: at t = 0, 0, and gap apart
+    # suprema 1/4 and 1; neighbours are comparisons of items 0, 1 or of items 2, 3. First: at t = 0, 0, and gap apart
     ridge, part = positive(ridge), 1 - between(0, eta, fmpq(1, 10**6))
     yield (ridge + HALF) / (ridge + 2 * win(gap) * win(-gap)), ">=", part * (1 + HALF / ridge)
     # then: at t = −gap/2, gap/2, and the worse won; 2 has lost to two items gap below it, and 3 beaten two gap above
@@ -217,11 +226,11 @@ def _(t: Number, scale: Number) -> Sides:
 
 
 @says("cai2025:thm-2.3:proof", "P(N_a − N_b <= E(N_a − N_b) − C √(np log n)) <= n^(−C²) in the class of C")
-def _(sizes: list, constants: list, p: Number, epsilon: Number) -> Iterator[Sides]:
+def _(sizes: list, c: Number, p: Number, epsilon: Number) -> Iterator[Sides]:
     # a beats all, the others tie, so that τ_a − τ_b = 1/2
     p = positive(p, 1)
     need(p.q <= 100, "p must be short")
-    for n, c in zip(chain(sizes, 3000), constants, strict=True):
+    for n in chain(sizes, 3000):
         need(positive(c) * sum(rates(n, p, positive(epsilon))) <= HALF, "the gap is too small for C")
         a, b = p, p / 2  # the chances that each meets and beats a third
         law = fmpq_poly([(1 - a) * b, a * b + (1 - a) * (1 - b), a * (1 - b)]) ** (n - 2) * fmpq_poly([1 - p, p])
@@ -253,7 +262,7 @@ def moves(n: int) -> list[int]:  # by how much, in ℓ1, the counts of neighbour
     return [sum(abs(a - b) for a, b in zip(wins[one], wins[other], strict=True)) for one, other in near]
 
 
-@says("cai2025:alg-2", "[corrected, attained] loss of N + Laplace(2/ε), largest over all neighbours of n items == ε")
+@says("cai2025:alg-2", "[as printed, attained] loss of the vector N + Laplace(2/ε), worst neighbours of n items == ε")
 def _(n: int, epsilon: Number) -> Sides:
     return max(moves(n)) * positive(epsilon) / 2, "==", epsilon
 
@@ -263,7 +272,7 @@ def _(n: int) -> Sides:
     return sum(it <= 2 for it in moves(n)), "==", len(moves(n))
 
 
-@says("cai2025:thm-2.3", "[all cases] d_H(S, S_k) <= 2m if the k − m best are all ahead of the n − k − m worst")
+@says("cai2025:thm-2.3", "[all cases] d_H(S, S_k) <= 2m if the k − m best lead the n − k − m worst; all orders, k, m")
 def _(n: int) -> Sides:
     found = []
     for order, k, m in itertools.product(orders(whole(n, 2, 7, "n")), range(1, n), range(n)):  # item 0 is the best
@@ -273,7 +282,7 @@ def _(n: int) -> Sides:
     return sum(found), "==", len(found)
 
 
-@says("cai2025:finding-1", "[read as: always] mean miss of the top item, penalised MLE > counts, 3 items, ε = ∞")
+@says("cai2025:finding-1", "[read as: always, any number of items] mean miss of the best, MLE > counts, 3 items, ε = ∞")
 def missed(weights: list, p: Number) -> Sides:
     """Ties at random, weights e^θ. By symmetry the MLE, (x, 0, −x), (x, x, −2x) or (2x, −x, −x), ranks by net wins."""
     weights, p, found = [between(fmpq(1, 5), it, 1) for it in weights], between(fmpq(1, 100), p, 1), [fmpq(0), fmpq(0)]

@@ -82,9 +82,9 @@ def _(sizes, epsilon, times):
         yield 2 * sum_within * fmpq(binomial(2 * n - 2, n - 1), 2 ** (2 * n - 1)), ">=", 1 - fmpq(times, n**5)
 
 
-@says("cai2025:thm-3.2:optimal", "E ‖θ̃ − θ*‖∞ <= C sup E ‖θ̂ − θ*‖∞, another ε-private θ̂, ‖θ*‖∞ <= 1, Σθ* = 0, L = 1")
+@says("cai2025:thm-3.2:optimal", "[read as: over centred θ] E‖θ̃ − θ*‖∞ <= C sup E‖θ̂ − θ*‖∞, ε-private θ̂, ‖θ*‖∞ <= 1")
 def _(n, voters, epsilon, times):
-    """θ̂: wins less losses of each pair + Laplace(2/ε) give a share; F⁻¹ of it, cut to ±2; mean over opponents."""
+    """L = 1. θ̂: net wins of each pair + Laplace(2/ε) give a share; F⁻¹ of it, cut to ±2; mean over opponents."""
     pairs, slope = binomial(whole(n, 2, 1000, "n"), 2), 1 / (2 + exp(2) + exp(-2))
     mean_of_noise = fmpq(binomial(2 * n, n), 2 ** (2 * n - 1))  # E |W_1 + ... + W_n|/n for Laplace(1)
     for m in chain(voters, times, epsilon):
@@ -94,7 +94,7 @@ def _(n, voters, epsilon, times):
 
 @says("cai2025:sec-b.2:induction", "‖θ^(1) − θ*‖₂ <= C(√(log n/S) + Lλ log n/(√n S)) (H1), γ = 100 √(S log n), L = 1")
 def _(sizes, degrees, epsilon, times):
-    """θ* = 0. An entry of ∇L + w is beyond λ log 2 with chance 1/2: n/4 of them are, but with chance e^(−n/8)."""
+    """θ* = 0, c0 = 100. Each entry of ∇L + w is beyond λ log 2 with chance 1/2; n/4 are, with chance 1 − e^(−n/8)."""
     scale = 8 * K1 / epsilon
     for n, mean in zip(chain(sizes, times, epsilon), degrees, strict=True):
         need(bool(120 * log(n) <= whole(mean, 1, 10**9, "S")) and n * mean % 2 == 0, "mL = nS/2 >= 60 n log n")
@@ -159,7 +159,7 @@ def _(cases):
         yield fmpq(sum(fails), len(fails)), ">=", fmpq(1, 10)
 
 
-@says("cai2025:thm-3.4:u0", "P(S ≠ S_k) >= 1/10 if τ_(k) − τ_(k+1) < c(√(n log n/m) + n log n/(mε)), S constant")
+@says("cai2025:thm-3.4:u0", "[read as: at each such ρ] P(S ≠ S_k) >= 1/10 if gap < c(√(n log n/m) + n log n/(mε))")
 def _(rho, guess, m, epsilon, c) -> Sides:
     n, k, tau = preferences(rho), len(set(guess)), [sum(row) / len(row) for row in rho]
     order = sorted(range(n), key=lambda i: -tau[i])
@@ -170,7 +170,11 @@ def _(rho, guess, m, epsilon, c) -> Sides:
     return int(set(guess) != set(order[:k])), ">=", fmpq(1, 10)
 
 
-@says("cai2025:lem-b.2:proof", "log P(|g| > t) <= log 2 − t²/(2κ1²S), t > 0, mL >= 60 n log n i.i.d. draws, θ* = 0")
+@says(
+    "cai2025:lem-b.2:proof",
+    "[read as: over all draws, as in steps 0 and 1, not on the degree event] log P(|g| > t) <= log 2 − t²/(2κ1²S), "
+    "t > 0, mL >= 60 n log n i.i.d. draws, θ* = 0",
+)
 def _(n, draws, t) -> Sides:
     """g adds up ±1/2, each with chance 1/n a draw; beyond (mL − 1)/2 all are of one sign, and none is 0."""
     need(bool(60 * whole(n, 2, 10**9, "n") * log(n) <= whole(draws, 1, 10**30, "mL")), "mL >= 60 n log n")
@@ -178,7 +182,10 @@ def _(n, draws, t) -> Sides:
     return log(2) - draws * log(n), "<=", log(2) - t**2 / (2 * K1**2 * fmpq(2 * draws, n))
 
 
-@says("cai2025:lem-b.2:proof", "[all cases] P(|g| > t given the pairs) <= 2 exp(−t²/(2S)), all t, d <= 3S/2, θ* = 0")
+@says(
+    "cai2025:lem-b.2:proof",
+    "[all cases] P(|g| > t given pairs) <= 2 exp(−t²/(2S)), S = mean: each d <= 3S/2, t just below each g > 0, θ* = 0",
+)
 def _(mean) -> Sides:
     found = [  # g is won − d/2, won of d coins, and t just below one of its values; κ1 > 1 makes the right side larger
         bool(fmpq(sum(binomial(d, it) for it in range(won, d + 1)), 2**d) <= exp(-fmpq((2 * won - d) ** 2, 8 * mean)))
@@ -189,10 +196,15 @@ def _(mean) -> Sides:
 
 
 @says("cai2025:lem-b.3:proof", "t²/(8nλ²) <= t/(4λ) at t = 8λ √(n log n)")
-@says("cai2025:lem-b.3:proof", "[corrected, attained] t²/(8nλ²) <= t/(4λ) at t = 8λ √(n log n), for n >= 68")
-def _(n) -> Sides:
+def smaller(n) -> Sides:
     t_over_scale = 8 * sqrt(whole(n, 2, 10**9, "n") * log(n))
     return t_over_scale**2 / (8 * n), "<=", t_over_scale / 4
+
+
+@says("cai2025:lem-b.3:proof", "[corrected, attained] t²/(8nλ²) <= t/(4λ) at t = 8λ √(n log n) and n, but > at n − 1")
+def _(n) -> list[Sides]:
+    left, _, right = smaller(whole(n, 3, 10**9, "n") - 1)
+    return [smaller(n), (left, ">", right)]
 
 
 def eigenvalue(n: int) -> fmpq:
@@ -216,18 +228,21 @@ def _(n) -> Sides:
     return eigenvalue(n), "==", fmpq(2, n - 1)
 
 
-@says("cai2025:sec-3.1:adjacency", "[read as: averaged over the redraw] P(M(D) = a) <= e^ε P(M(D') = a), two items")
+@says(
+    "cai2025:sec-3.1:adjacency",
+    "[read as: whoever passes it, averaged over the redraw, is private] P(M(D) = a) <= e^ε P(M(D') = a) for each D'",
+)
 def _(release, rho, epsilon, outcome) -> Sides:
-    """`release`: the laws of M for either answer. As read, P(M(D) = a) <= e^ε E P(M(D') = a) is asked, and met."""
+    """`release`: the laws of M for either answer. It passes: P(M(D) = a) <= e^ε E P(M(D') = a) for both."""
     rho, growth = between(rho, 0, 1, "ρ"), exp(between(epsilon, 0, 20, "ε"))
     need(len(release) == 2 and all(sum(law) == 1 and min(law) >= 0 for law in release), "no two laws")
     for p, q in zip(*release, strict=True):
-        need(bool(max(p, q) <= growth * (rho * p + (1 - rho) * q)), "it is not private as read")
+        need(bool(max(p, q) <= growth * (rho * p + (1 - rho) * q)), "it does not pass")
     p, q = (rational(law[whole(outcome, 0, len(law) - 1, "a")], "a probability") for law in release)
     return max(p, q), "<=", growth * min(p, q)
 
 
-@says("cai2025:sec-4.2:setup", "[read as: θ as drawn] ‖θ̂ − θ‖₂/‖θ‖₂ == 0, where θ̂ has sum 0 and all true probabilities")
+@says("cai2025:sec-4.2:setup", "[read as: θ as drawn, a perfect estimate has error 0] ‖θ̂ − θ‖₂/‖θ‖₂ == 0, θ̂ of sum 0")
 def _(weights) -> Sides:
     n, k = len(weights), len(weights) // 4
     need(4 <= n == 4 * k <= 400 and weights[:k] == [1] * k, "e^θ = 1 for the first n/4")

@@ -6,7 +6,8 @@
 A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and the two
 sides of the inequality there. This program knows what each claim prints (one module a paper), computes both sides anew
 from the instance alone, in exact rationals or in balls that hold the true value, and says
-`VIOLATED by at least …`, `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`. It ends with 1 if any is not shown.
+`VIOLATED by at least …` (or `VIOLATED: not strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`, after the
+claim and the file's name. It ends with 1 if any is not shown.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ PAPERS = alabi2022, busafekete2021_tests, busafekete2021_private, cai2025_edge, 
 STATEMENTS = {key: sides for paper in PAPERS for key, sides in paper.STATEMENTS.items()}
 PRECISIONS = 128, 512  # bits, the second where the first does not decide
 SHOWS = "violated", "attained", "all cases"
-ALONE = {"attained": "[corrected, attained] ", "all cases": "[all cases] "}  # what is printed begins so there, alone
+# what is printed begins so there, alone
+ALONE = {"attained": ("[corrected, attained] ", "[as printed, attained] "), "all cases": ("[all cases] ",)}
 LARGEST = 60_000  # bytes of a certificate
 FIELDS = {"schema", "claim", "where", "shows", "printed", "instance", "found", "by", "argument", "record"}
 RATIONAL = re.compile(r"(-?\d{1,400})(?:/(\d{1,400}))?")
@@ -59,7 +61,9 @@ def check(text: str) -> str:
     if it["shows"] == "all cases":
         need(all(type(cases) is int and cases > 0 for *_, cases in found), "no case was looked at")
         return f"HOLDS in all {sum(cases for *_, cases in found):,} cases"
-    return f"VIOLATED by at least {shown(least)}: {said}" if it["shows"] == "violated" else f"ATTAINED: {said}"
+    level = not isinstance(least, arb) and least == 0  # equal sides, where one must be the smaller
+    fails = "VIOLATED: not strict" if level else f"VIOLATED by at least {shown(least)}"
+    return f"{fails if it['shows'] == 'violated' else 'ATTAINED'}: {said}"
 
 
 def enclosing(said: list[dict[str, Any]], found: list[Sides]) -> bool:
@@ -118,8 +122,8 @@ def read(text: str) -> dict[str, Any]:
     need(it["shows"] in SHOWS, f"shows must be one of: {', '.join(SHOWS)}")
     need(isinstance(it["claim"], str) and isinstance(it["printed"], str), "claim and printed must be words")
     need(" | " not in it["claim"], "no such claim")
-    for shows, start in ALONE.items():
-        need((it["shows"] == shows) == it["printed"].startswith(start), f"{start}is for {shows}, alone")
+    for shows, starts in ALONE.items():
+        need((it["shows"] == shows) == it["printed"].startswith(starts), f"{starts[0]}is for {shows}, alone")
     need(isinstance(it["instance"], dict) and isinstance(it["found"], list), "instance or found has another shape")
     need(
         all(isinstance(here, dict) and set(here) == {"left", "right"} for here in it["found"]), "found: left and right"
@@ -190,7 +194,7 @@ def main(arguments: list[str]) -> int:
     for path in paths:
         try:
             text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-            print(f"{read(text)['claim']}: {check(text)}")
+            print(f"{read(text)['claim']} ({path.stem}): {check(text)}")
             certain += 1
         except (NotShown, OSError, UnicodeDecodeError) as error:
             print(f"{path.name}: NOT SHOWN: {error}")

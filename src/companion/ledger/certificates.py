@@ -37,6 +37,7 @@ SENTENCES = {
     "read as": "Read as {words}: {it} {fails}.",
     "says something": "It would say something ({words}) if {it}, which {fails}.",
     "corrected": "Our correction is sharp: {it} is reached.",
+    "as printed": "What is printed is sharp: {it} is reached.",
     "all cases": "{it} holds in all {cases} cases.",
 }
 PREFIX = re.compile(r"\[(?P<kind>[^\]:,]*)[:,]? ?(?P<words>[^\]]*)\] (?P<rest>.*)")

@@ -75,6 +75,7 @@ def test_a_card_has_its_certificates_and_only_those() -> None:
             "It would say something (it costs) if “x < y”, which fails by at least 1/3.",
         ),
         ("attained", "[corrected, attained] x == y", "Our correction is sharp: “x = y” is reached."),
+        ("attained", "[as printed, attained] x == y", "What is printed is sharp: “x = y” is reached."),
         ("all cases", "[all cases] x == y", "“x = y” holds in all 720 cases."),
     ],
 )
@@ -104,6 +105,7 @@ def test_the_archive_is_all_that_a_stranger_needs(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, *command[2:]], cwd=tmp_path, check=False, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stdout.count("VIOLATED") > 10
+    assert "qiao2021:def-3.4 (def-3.4): VIOLATED: not strict: 1 < 1\n" in done.stdout
 
 
 def test_a_number_that_is_not_that_of_its_certificate_is_found() -> None:
