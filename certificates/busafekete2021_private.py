@@ -153,12 +153,17 @@ def _(m, k) -> Sides:
     return fmpq(1, 40) + fmpq(19, 20) * sum(below), "<=", fmpq(1, 20)
 
 
-@says("busafekete2021:thm-6:free", "[says something: at little cost] first term of k, the largest, / UNIF's k <= 10")
-def _(m, mu, epsilon, delta) -> Sides:
+@says("busafekete2021:thm-6:free", "[read as: at every δ] first term of k, the largest, / UNIF's k of line 5 <= any C")
+@each
+def _(constant, m, mu, epsilon, delta) -> Sides:
     theorem = whole(m, 2, 10**6, "m"), between(mu, 0, 1, "mu"), between(epsilon, 0, 100, "epsilon")
     first, *others = terms(*theorem, between(delta, 0, 1, "delta"))
     need(all(bool(first >= it) for it in others), "the first term must be the largest")
-    return first / (sqrt(log(1 / delta) / m) / mu**2), "<=", 10
+    spread = m * log(2 / delta)
+    m1 = fmpq(m, 8) - sqrt(spread) / 4
+    need(bool(m1 > 0), "m₁ must be positive")
+    k = 1 + int(((12 * spread / m1**2 + 10 * sqrt(spread) / m1) / mu**2).ceil().unique_fmpz())
+    return first / k, "<=", constant
 
 
 def rejected(epsilon, delta, data, other) -> list[fmpq]:
