@@ -52,12 +52,12 @@ def _(m, data, other) -> Sides:
 
 
 def moves(m, k) -> Iterator[tuple[fmpq, fmpq]]:
-    """|Y(D) − Y(D′)| and (4/k) Σ (|S| + 1), S the pairs' sums in D: all D of k rankings, all neighbours."""
-    need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 1, 6, "k") + 1) * k <= 30_000, "too many data sets")
-    rows = [signs(list(order), m) for order in exact.orders(m)]
-    for data, i, row in product(product(rows, repeat=k), range(k), rows):
-        moved = abs(statistic(data) - statistic((*data[:i], row, *data[i + 1 :])))
-        yield moved, fmpq(4 * sum(abs(sum(pair)) + 1 for pair in zip(*data, strict=True)), k)
+    """|Y(D) − Y(D′)| and (4/k) Σ (|S| + 1), S the pairs' sums in D: all D of k orders, one of them made another."""
+    need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 2, 6, "k") + 1) * k <= 30_000, "too many data sets")
+    for data, i, new in product(product(exact.orders(m), repeat=k), range(k), exact.orders(m)):
+        if new != data[i]:
+            x, y = ([signs(list(it), m) for it in here] for here in (data, (*data[:i], new, *data[i + 1 :])))
+            yield abs(statistic(x) - statistic(y)), fmpq(4 * sum(abs(sum(it)) + 1 for it in zip(*x, strict=True)), k)
 
 
 @says("busafekete2021:sec-5:sensitivity", "[corrected, attained] the largest |Y(D) − Y(D′)| == 4⌊m/2⌋(1 − 1/k)")
@@ -65,8 +65,14 @@ def _(m, k) -> Sides:
     return max(moved for moved, _ in moves(m, k)), "==", 4 * (m // 2) * (1 - fmpq(1, k))
 
 
-@says("busafekete2021:sec-5:sensitivity", "[all cases] |Y(D) − Y(D′)| <= 2m and (4/k) Σ (|S| + 1), all neighbours")
-@says("busafekete2021:alg-4", "[all cases] loss of Y + Lap(2m/ε₀), ε₀ |Y(D) − Y(D′)|/2m, <= ε₀, all neighbours")
+@says(
+    "busafekete2021:sec-5:sensitivity",
+    "[all cases] |Y(D) − Y(D′)| <= 2m (printed) and (4/k) Σ (|S| + 1) (ours), all D, D′ ≠ D with one ranking replaced",
+)
+@says(
+    "busafekete2021:alg-4",
+    "[all cases] loss of Y + Lap(2m/ε₀), ε₀ |Y(D) − Y(D′)|/2m, <= ε₀, all D, D′ ≠ D with one ranking replaced",
+)
 def _(sizes) -> Sides:
     return exact.all_of(moved <= min(2 * m, local) for m, k in exact.growing(sizes) for moved, local in moves(m, k))
 
@@ -115,6 +121,10 @@ def _(m, k, mu) -> list[Sides]:
     return [(even, ">=", 0), (even, ">=", agree)]
 
 
+@says(
+    "busafekete2021:sec-8:cdp-optimal",
+    "[read as: Algorithm 3] its loss <= ε₀ with k = C times Theorem 6's maximum, any C",
+)
 @says("busafekete2021:thm-6:privacy", "privacy loss of TRUN <= ε₀ with k = C times the maximum of Theorem 6, any C")
 @each
 def _(constant, m, mu, epsilon, delta, k, s) -> Sides:
@@ -139,7 +149,9 @@ def _(constant, m, mu, epsilon, delta, k) -> Sides:
     return 1 - delta / 2 - (1 - delta) * 16 * excess / (m * mu**2 * (k - 1)), "<=", delta
 
 
-@says("busafekete2021:fig-3", "P(TRUN rejects uniform rankings) <= δ = 1/20 at m = 10, k = 10 000, whatever ε is")
+@says(
+    "busafekete2021:fig-3", "[read as: line 16 as printed] P(TRUN rejects uniform rankings) <= 1/20 at m = 10, k = 10⁴"
+)
 def _(m, k) -> Sides:
     """No μ is needed: where Y < m/2, p < 0 and only the coin accepts. Each S is 2j, a surplus of k fair coins: the
     coefficient of x^i is the chance of Σ j² = i < mk/8."""
@@ -178,7 +190,6 @@ def rejected(epsilon, delta, data, other) -> list[fmpq]:
     return [fmpq(sum(bool(it >= limit) for it in row), len(row)) for row in y]
 
 
-@says("busafekete2021:sec-8:cdp-optimal", "[read as: bucketing] P(reject D′) <= e^ε₀ P(reject D), ⌈1/ε₀⌉ batches")
 @says("busafekete2021:sec-5:bucketing", "P(reject D′) <= e^ε₀ P(reject D), one of ⌈1/ε₀⌉ batches by UNIF, m = 2")
 def _(epsilon, delta, data, other) -> Sides:
     before, after = rejected(epsilon, delta, data, other)

@@ -95,10 +95,14 @@ def _(m, phi):
     return variation(law, [fmpq(1, len(law))] * len(law)), "==", sum(abs(p - u) for p, u in by_distance)
 
 
-@says("busafekete2021:sec-4.1:mahonian", "Θ(m²): (binary digits of the numbers of order m)/m² at most double at a step")
+@says(
+    "busafekete2021:sec-4.1:mahonian",
+    "[read as: time counts the digits written, or the recursion's numbers] each/m² at most doubles",
+)
 def _(sizes):
     digits = [fmpq(sum(n.bit_length() for n in mahonian(m)), m**2) for m in rising(sizes, 2, 80)]
-    return [(after, "<=", 2 * before) for before, after in pairwise(digits)]
+    table = [fmpq(sum(n * (n - 1) // 2 + 1 for n in range(1, m + 1)), m**2) for m in sizes]
+    return [(after, "<=", 2 * before) for it in (digits, table) for before, after in pairwise(it)]
 
 
 @says("busafekete2021:alg-2:k", "(k − 1) m₁² >= (12 m ln(2/δ) + 10 √(m ln(2/δ)) |m₁|)/μ², m₁ = 0, for a number k")
@@ -220,7 +224,10 @@ def _(phi):
     return (p * log(2 * p) + (1 - p) * log(2 * (1 - p))) / (log(phi) ** 2 * p * (1 - p)), ">=", 1
 
 
-@says("busafekete2021:def-h1", "[read as: the tester knows the centre] power of every test of one ranking < 1 − δ")
+@says(
+    "busafekete2021:def-h1",
+    "[read as: the tester knows the centre, where 4.1 says] power of all tests of one ranking < 1 − δ",
+)
 @says("busafekete2021:sec-4.1:one-sample", "[read as: centre given] power of every test of one ranking < 1 − δ")
 def _(m, radius, epsilon, delta, phi):
     law, flat = distances(whole(m, 2, 12, "m"), inside(phi, "phi")), distances(m, fmpq(1))
@@ -252,10 +259,14 @@ def _(m):
     return whole(m, 2, 10**9, "m") // 2, ">=", m
 
 
-@says("busafekete2021:sec-7.2:ma", "[read as: estimated centre] P(Φ(√n (D − E D)/σ) <= δ/2) <= δ, D to the nearest")
-def _(m, n, delta):
-    samples = product(orders(whole(m, 2, 3, "m")), repeat=whole(n, 2, 4, "n"))
-    totals = Counter(min(sum(kendall(it, c) for it in sample) for c in orders(m)) for sample in samples)
-    scale = sqrt(n * fmpq(m * (m - 1) * (2 * m + 5), 72))
-    rejected = [t for t in totals if normal_cdf((t - fmpq(n * m * (m - 1), 4)) / scale) <= inside(delta, "delta") / 2]
-    return fmpq(sum(totals[t] for t in rejected), totals.total()), "<=", delta
+@says(
+    "busafekete2021:sec-7.2:ma",
+    "[read as: the nearest ranking is the centre] P(Φ((D − 2 E d)/√2 σ) <= δ/2) <= δ, n = 2",
+)
+def _(m, z, delta):
+    """D, the least total distance of two rankings, is their own, d; Φ(−z) <= δ/2, and Chebyshev's inequality."""
+    need(bool(normal_cdf(-rational(z, "z")) <= inside(delta, "delta") / 2), "z must be at least the quantile")
+    mean, variance = fmpq(whole(m, 2, 10**6, "m") * (m - 1), 4), fmpq(m * (m - 1) * (2 * m + 5), 72)
+    room = mean - z * sqrt(2 * variance)
+    need(bool(room > 0), "the threshold must lie above the mean")
+    return 1 - variance / room**2, "<=", delta
