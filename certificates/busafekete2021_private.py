@@ -43,7 +43,7 @@ def each(one):
     return chain
 
 
-@says("busafekete2021:sec-5:sensitivity", "|Y(D) − Y(D′)| <= C |(4/k) ΣΣX|, whatever C, where ΣΣX = 0 for D and for D′")
+@says("busafekete2021:sec-5:sensitivity", "|Y(D) − Y(D′)| <= C |(4/k) ΣΣX|, any C, where ΣΣX = 0 for D and for D′")
 def _(m, data, other) -> Sides:
     neighbours(data, other)
     x, y = ([signs(it, whole(m, 2, 12, "m")) for it in rankings] for rankings in (data, other))
@@ -141,7 +141,7 @@ def _(constant, m, mu, epsilon, delta, k, s) -> Sides:
     return log(accepted / (delta / 2 + (1 - delta) * other)), "<=", epsilon
 
 
-@says("busafekete2021:thm-6:samples", "P(TRUN rejects uniform rankings) <= δ with k = C times the maximum, any C")
+@says("busafekete2021:thm-6:samples", "P(TRUN as printed rejects uniform data) <= δ, k = C times the maximum, any C")
 @each
 def _(constant, m, mu, epsilon, delta, k) -> Sides:
     theorem_6(constant, m, mu, epsilon, delta, k)
@@ -149,9 +149,7 @@ def _(constant, m, mu, epsilon, delta, k) -> Sides:
     return 1 - delta / 2 - (1 - delta) * 16 * excess / (m * mu**2 * (k - 1)), "<=", delta
 
 
-@says(
-    "busafekete2021:fig-3", "[read as: line 16 as printed] P(TRUN rejects uniform rankings) <= 1/20 at m = 10, k = 10⁴"
-)
+@says("busafekete2021:fig-3", "[read as: line 16 as it is] P(TRUN rejects uniform data) <= 1/20 at m = 10, k = 10⁴")
 def _(m, k) -> Sides:
     """No μ is needed: where Y < m/2, p < 0 and only the coin accepts. Each S is 2j, a surplus of k fair coins: the
     coefficient of x^i is the chance of Σ j² = i < mk/8."""
@@ -203,7 +201,7 @@ def _(epsilon, delta, data, other) -> Sides:
     return after, "==", fmpq(1, len(data))
 
 
-@says("busafekete2021:sec-5:bucketing:samples", "ln((1−δ)/δ) <= k ε₀, k = C max{√(ln(1/δ)/m)/(μ²ε₀), 2/ε₀}, any C")
+@says("busafekete2021:sec-5:bucketing:samples", "privacy needs ln((1−δ)/δ) <= k ε₀ = C max{√(ln(1/δ)/m)/μ², 2}, any C")
 @each
 def _(constant, m, mu, epsilon, log_inverse_delta) -> Sides:
     """What any ε₀-private test needs: k changes lead from data rejected with probability <= δ to data with >= 1 − δ."""
@@ -233,11 +231,11 @@ def from_uniform(m: int, phi: fmpq) -> arb:
     return sum(abs(p - u) for p, u in zip(distances(m, arb(phi)), distances(m, fmpq(1)), strict=True)) / 2
 
 
-@says("busafekete2021:thm-7", "k(2m) <= (3/2) 2^(3/2) k(m), k = √(ln(1/δ)/m)/μ₀² at distance 1/2, as Θ(m^(3/2)) says")
-def _(epsilon, steps) -> list[Sides]:
+@says("busafekete2021:thm-7", "[read as: ε fixed] k(2m) <= (3/2) 2^(3/2) k(m), k = √(ln(1/δ)/m)/μ₀², ε = 1/2")
+def _(epsilon_0, steps) -> list[Sides]:
     """At every [m, low, high] φ_ε lies between `low` and `high`, and k between two bounds; ln(1/δ) cancels."""
     need(len(steps) >= 4 and all(2 * a[0] == b[0] for a, b in pairwise(steps)), "m must double three times or more")
-    factors, k = [(arb(between(epsilon, 0, 100, "epsilon")) / whole(it[0], 4, 64, "m")).tanh() for it in steps], []
+    factors, k = [(arb(between(epsilon_0, 0, 100, "epsilon_0")) / whole(it[0], 4, 64, "m")).tanh() for it in steps], []
     for (m, *phis), factor in zip(steps, factors, strict=True):
         far, near = (from_uniform(m, between(phi, 0, 1, "phi")) for phi in phis)
         need(bool(near < fmpq(1, 2) < far), "the distances must lie on both sides of 1/2")

@@ -57,7 +57,9 @@ def mu(m, phi) -> arb:
     return (1 - power) / (1 + power)
 
 
-@says("busafekete2021:abstract:rate", "1 − δ <= power of a test of two rankings <= δ + 2 ε² at d = ε, for m large")
+@says(
+    "busafekete2021:abstract:rate", "1 − δ <= power of a test of two <= δ + 2ε², d = ε fixed, centre unknown, m large"
+)
 def _(epsilon, delta):
     return 1 - inside(delta, "delta"), "<=", delta + 2 * inside(epsilon, "epsilon") ** 2
 
@@ -69,11 +71,11 @@ def _(m, phi):
     return sum(n * phi**d for d, n in enumerate(mahonian(m))) / z, "==", z
 
 
-@says("busafekete2021:alg-1", "[all cases] P(2SAMP rejects uniform rankings) <= δ, δ of whole thresholds, m = 2, 3, …")
+@says("busafekete2021:alg-1", "[all cases] P(2SAMP rejects uniform rankings) <= δ < 1 of whole thresholds, m = 2, 3, …")
 def _(most):
     found = []
     for m in range(2, whole(most, 2, 60, "most") + 1):
-        size = accumulate(fmpq(n, math.factorial(m)) for n in mahonian(m)[: m * (m - 1) // 4 + 1])
+        size = accumulate(fmpq(n, math.factorial(m)) for n in mahonian(m)[: -(m * (1 - m) // 4)])
         found += [bool(exp(-12 * (fmpq(m * (m - 1), 4) - x) ** 2 / m**3) >= p) for x, p in enumerate(size)]
     return sum(found), "==", len(found)
 
@@ -121,7 +123,7 @@ def _(m, phi):
     return [(1 - 2 * second, ">=", bound), (fmpq(1, 2) - second, ">=", bound), (second, "<=", 1 - bound)]
 
 
-@says("busafekete2021:sec-4.2:m1", "E m₁ <= 2 m/8 and P(m₁ <= 2 m/8) >= 1/2, m₁ the pairs m/8 apart, m large")
+@says("busafekete2021:sec-4.2:m1", "[read as: ≈ is within a factor 2] E m₁ <= 2m/8 and P(m₁ <= 2m/8) >= 1/2, m large")
 def _(sizes):
     for m in rising(sizes, 16, 10**9):
         g = -(-m // 8)
@@ -141,7 +143,7 @@ def _(m, phi, a, b):
     return 4 * (sum(p**2 for p in joint.values()) - alike[0] * alike[1]), "==", 0  # Y is 2 if both agree, else 0
 
 
-@says("busafekete2021:sec-4.2:independence", "[all cases] P(both) == P(one) P(other), > where two disjoint pairs cross")
+@says("busafekete2021:sec-4.2:independence", "[all cases] corrected: P(both) == P(one) P(other), > where pairs cross")
 def _(most, phi):
     """P that two pairs are in the order of the centre: all of 4, 5, …, most items, apart, nested and crossing."""
     found = []
@@ -167,7 +169,7 @@ def _(delta, sizes, spreads):
     return [(after[0], "<=", 2 * before[1]) for before, after in pairwise(ratios)]
 
 
-@says("busafekete2021:thm-5", "1/2 <= power <= δ (m!/Z)^k, k = ⌈C μ⁻² √(ln(1/δ)/m)⌉, δ = 10^−digits, m = 2, for some C")
+@says("busafekete2021:thm-5", "ln(1/2) <= ln power <= k ln(m!/Z) − ln(1/δ), k = ⌈C μ⁻² √(ln(1/δ)/m)⌉, m = 2, any C")
 def _(phi, constants, digits):
     for constant, n in zip(rising(constants, 1, 10**6), digits, strict=True):
         room = log(10) * whole(n, 1, 10**12, "digits")
@@ -205,14 +207,16 @@ def _(m, delta):
     yield delta + sqrt(1 - affinity(m, 1 - fmpq(1, 10**5)) ** 2), ">=", fmpq(99, 100)
 
 
-@says("busafekete2021:sec-7.2:normal", "no guarantee: Berry-Esseen's >= 1; a symmetric law is near: 1/2 − Φ(−1) <= it")
+@says(
+    "busafekete2021:sec-7.2:normal", "no guarantee: Berry-Esseen's >= 1; a symmetric law is as near: 1/2 − Φ(−1) <= it"
+)
 def _(m):
     third = sum(fmpq(abs(2 * v - i) ** 3, 8 * (i + 1)) for i in range(whole(m, 2, 300, "m")) for v in range(i + 1))
     guarantee = fmpq(56, 100) * third / sqrt(fmpq(m * (m - 1) * (2 * m + 5), 72)) ** 3
     return [(guarantee, ">=", 1), (fmpq(1, 2) - normal_cdf(-1), "<=", guarantee)]  # half at 0, half at m(m − 1)/2
 
 
-@says("busafekete2021:fig-2", "[read as: any fixed centre] lim_(φ → 0) P(|D − E D| >= z σ/√2) >= 99/100, Φ(−z) = 1/40")
+@says("busafekete2021:fig-2", "[read as: fixed centre] n = 2: lim_(φ → 0) P(|D − E D| >= zσ/√2) >= 99 %, Φ(−z) >= 1/40")
 def _(z):
     need(rational(z, "z") > 0 and bool(normal_cdf(-z) >= fmpq(1, 40)), "z must be at most the quantile")
     return 2 / z**2, ">=", fmpq(99, 100)  # Chebyshev's inequality: D is in the limit that of one uniform ranking
