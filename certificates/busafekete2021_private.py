@@ -43,7 +43,7 @@ def each(one):
     return chain
 
 
-@says("busafekete2021:sec-5:sensitivity", "|Y(D) − Y(D′)| <= C |(4/k) ΣΣX|, whatever C, where ΣΣX = 0 for D and for D′")
+@says("busafekete2021:sec-5:sensitivity", "|Y(D) − Y(D′)| <= C |(4/k) ΣΣX|, any C, where ΣΣX = 0 for D and for D′")
 def _(m, data, other) -> Sides:
     neighbours(data, other)
     x, y = ([signs(it, whole(m, 2, 12, "m")) for it in rankings] for rankings in (data, other))
@@ -52,12 +52,12 @@ def _(m, data, other) -> Sides:
 
 
 def moves(m, k) -> Iterator[tuple[fmpq, fmpq]]:
-    """|Y(D) − Y(D′)| and (4/k) Σ (|S| + 1), S the pairs' sums in D: all D of k rankings, all neighbours."""
-    need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 1, 6, "k") + 1) * k <= 30_000, "too many data sets")
-    rows = [signs(list(order), m) for order in exact.orders(m)]
-    for data, i, row in product(product(rows, repeat=k), range(k), rows):
-        moved = abs(statistic(data) - statistic((*data[:i], row, *data[i + 1 :])))
-        yield moved, fmpq(4 * sum(abs(sum(pair)) + 1 for pair in zip(*data, strict=True)), k)
+    """|Y(D) − Y(D′)| and (4/k) Σ (|S| + 1), S the pairs' sums in D: all D of k orders, one of them made another."""
+    need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 2, 6, "k") + 1) * k <= 30_000, "too many data sets")
+    for data, i, new in product(product(exact.orders(m), repeat=k), range(k), exact.orders(m)):
+        if new != data[i]:
+            x, y = ([signs(list(it), m) for it in here] for here in (data, (*data[:i], new, *data[i + 1 :])))
+            yield abs(statistic(x) - statistic(y)), fmpq(4 * sum(abs(sum(it)) + 1 for it in zip(*x, strict=True)), k)
 
 
 @says("busafekete2021:sec-5:sensitivity", "[corrected, attained] the largest |Y(D) − Y(D′)| == 4⌊m/2⌋(1 − 1/k)")
@@ -65,8 +65,14 @@ def _(m, k) -> Sides:
     return max(moved for moved, _ in moves(m, k)), "==", 4 * (m // 2) * (1 - fmpq(1, k))
 
 
-@says("busafekete2021:sec-5:sensitivity", "[all cases] |Y(D) − Y(D′)| <= 2m and (4/k) Σ (|S| + 1), all neighbours")
-@says("busafekete2021:alg-4", "[all cases] loss of Y + Lap(2m/ε₀), ε₀ |Y(D) − Y(D′)|/2m, <= ε₀, all neighbours")
+@says(
+    "busafekete2021:sec-5:sensitivity",
+    "[all cases] |Y(D) − Y(D′)| <= 2m (printed) and (4/k) Σ (|S| + 1) (ours), all D, D′ ≠ D with one ranking replaced",
+)
+@says(
+    "busafekete2021:alg-4",
+    "[all cases] loss of Y + Lap(2m/ε₀), ε₀ |Y(D) − Y(D′)|/2m, <= ε₀, all D, D′ ≠ D with one ranking replaced",
+)
 def _(sizes) -> Sides:
     return exact.all_of(moved <= min(2 * m, local) for m, k in exact.growing(sizes) for moved, local in moves(m, k))
 
@@ -115,6 +121,10 @@ def _(m, k, mu) -> list[Sides]:
     return [(even, ">=", 0), (even, ">=", agree)]
 
 
+@says(
+    "busafekete2021:sec-8:cdp-optimal",
+    "[read as: Algorithm 3] its loss <= ε₀ with k = C times Theorem 6's maximum, any C",
+)
 @says("busafekete2021:thm-6:privacy", "privacy loss of TRUN <= ε₀ with k = C times the maximum of Theorem 6, any C")
 @each
 def _(constant, m, mu, epsilon, delta, k, s) -> Sides:
@@ -131,7 +141,7 @@ def _(constant, m, mu, epsilon, delta, k, s) -> Sides:
     return log(accepted / (delta / 2 + (1 - delta) * other)), "<=", epsilon
 
 
-@says("busafekete2021:thm-6:samples", "P(TRUN rejects uniform rankings) <= δ with k = C times the maximum, any C")
+@says("busafekete2021:thm-6:samples", "P(TRUN as printed rejects uniform data) <= δ, k = C times the maximum, any C")
 @each
 def _(constant, m, mu, epsilon, delta, k) -> Sides:
     theorem_6(constant, m, mu, epsilon, delta, k)
@@ -139,7 +149,7 @@ def _(constant, m, mu, epsilon, delta, k) -> Sides:
     return 1 - delta / 2 - (1 - delta) * 16 * excess / (m * mu**2 * (k - 1)), "<=", delta
 
 
-@says("busafekete2021:fig-3", "P(TRUN rejects uniform rankings) <= δ = 1/20 at m = 10, k = 10 000, whatever ε is")
+@says("busafekete2021:fig-3", "[read as: line 16 as it is] P(TRUN rejects uniform data) <= 1/20 at m = 10, k = 10⁴")
 def _(m, k) -> Sides:
     """No μ is needed: where Y < m/2, p < 0 and only the coin accepts. Each S is 2j, a surplus of k fair coins: the
     coefficient of x^i is the chance of Σ j² = i < mk/8."""
@@ -153,12 +163,17 @@ def _(m, k) -> Sides:
     return fmpq(1, 40) + fmpq(19, 20) * sum(below), "<=", fmpq(1, 20)
 
 
-@says("busafekete2021:thm-6:free", "[says something: at little cost] first term of k, the largest, / UNIF's k <= 10")
-def _(m, mu, epsilon, delta) -> Sides:
+@says("busafekete2021:thm-6:free", "[read as: at every δ] first term of k, the largest, / UNIF's k of line 5 <= any C")
+@each
+def _(constant, m, mu, epsilon, delta) -> Sides:
     theorem = whole(m, 2, 10**6, "m"), between(mu, 0, 1, "mu"), between(epsilon, 0, 100, "epsilon")
     first, *others = terms(*theorem, between(delta, 0, 1, "delta"))
     need(all(bool(first >= it) for it in others), "the first term must be the largest")
-    return first / (sqrt(log(1 / delta) / m) / mu**2), "<=", 10
+    spread = m * log(2 / delta)
+    m1 = fmpq(m, 8) - sqrt(spread) / 4
+    need(bool(m1 > 0), "m₁ must be positive")
+    k = 1 + int(((12 * spread / m1**2 + 10 * sqrt(spread) / m1) / mu**2).ceil().unique_fmpz())
+    return first / k, "<=", constant
 
 
 def rejected(epsilon, delta, data, other) -> list[fmpq]:
@@ -173,7 +188,6 @@ def rejected(epsilon, delta, data, other) -> list[fmpq]:
     return [fmpq(sum(bool(it >= limit) for it in row), len(row)) for row in y]
 
 
-@says("busafekete2021:sec-8:cdp-optimal", "[read as: bucketing] P(reject D′) <= e^ε₀ P(reject D), ⌈1/ε₀⌉ batches")
 @says("busafekete2021:sec-5:bucketing", "P(reject D′) <= e^ε₀ P(reject D), one of ⌈1/ε₀⌉ batches by UNIF, m = 2")
 def _(epsilon, delta, data, other) -> Sides:
     before, after = rejected(epsilon, delta, data, other)
@@ -187,7 +201,7 @@ def _(epsilon, delta, data, other) -> Sides:
     return after, "==", fmpq(1, len(data))
 
 
-@says("busafekete2021:sec-5:bucketing:samples", "ln((1−δ)/δ) <= k ε₀, k = C max{√(ln(1/δ)/m)/(μ²ε₀), 2/ε₀}, any C")
+@says("busafekete2021:sec-5:bucketing:samples", "privacy needs ln((1−δ)/δ) <= k ε₀ = C max{√(ln(1/δ)/m)/μ², 2}, any C")
 @each
 def _(constant, m, mu, epsilon, log_inverse_delta) -> Sides:
     """What any ε₀-private test needs: k changes lead from data rejected with probability <= δ to data with >= 1 − δ."""
@@ -217,11 +231,11 @@ def from_uniform(m: int, phi: fmpq) -> arb:
     return sum(abs(p - u) for p, u in zip(distances(m, arb(phi)), distances(m, fmpq(1)), strict=True)) / 2
 
 
-@says("busafekete2021:thm-7", "k(2m) <= (3/2) 2^(3/2) k(m), k = √(ln(1/δ)/m)/μ₀² at distance 1/2, as Θ(m^(3/2)) says")
-def _(epsilon, steps) -> list[Sides]:
+@says("busafekete2021:thm-7", "[read as: ε fixed] k(2m) <= (3/2) 2^(3/2) k(m), k = √(ln(1/δ)/m)/μ₀², ε = 1/2")
+def _(epsilon_0, steps) -> list[Sides]:
     """At every [m, low, high] φ_ε lies between `low` and `high`, and k between two bounds; ln(1/δ) cancels."""
     need(len(steps) >= 4 and all(2 * a[0] == b[0] for a, b in pairwise(steps)), "m must double three times or more")
-    factors, k = [(arb(between(epsilon, 0, 100, "epsilon")) / whole(it[0], 4, 64, "m")).tanh() for it in steps], []
+    factors, k = [(arb(between(epsilon_0, 0, 100, "epsilon_0")) / whole(it[0], 4, 64, "m")).tanh() for it in steps], []
     for (m, *phis), factor in zip(steps, factors, strict=True):
         far, near = (from_uniform(m, between(phi, 0, 1, "phi")) for phi in phis)
         need(bool(near < fmpq(1, 2) < far), "the distances must lie on both sides of 1/2")

@@ -19,6 +19,8 @@ def enclosed(x: Number) -> str | list[str]:
         return str(x)
     need(not isinstance(x, arb) or x.is_finite(), "a side is not finite")
     low, high = map(dyadic, (x.lower(), x.upper())) if isinstance(x, arb) else (fmpq(x), fmpq(x))
+    if low == high == 0:
+        return "0"
     top = max(abs(low), abs(high), fmpq(1, 10**1200))
     scale = len(str(top.floor())) - 12 if top >= 1 else -len(str((1 / top).floor())) - 11
     ends = (low / fmpq(10) ** scale).floor(), (high / fmpq(10) ** scale).ceil()

@@ -12,6 +12,7 @@ from scipy import optimize, sparse, stats
 from companion.chapters.private_uniformity.batches import bucketed_delta, bucketed_loss, private_least, vote_batches
 from companion.chapters.private_uniformity.central import FIGURE_3
 from companion.chapters.private_uniformity.central_samples import laplace_enough
+from companion.chapters.private_uniformity.trun import losses_by_constant
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import least
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -81,6 +82,9 @@ def check_optimal(epsilon: float, delta: float, phi: float) -> Iterator[Check]:
     yield printed("privacy loss, m = 100, k = 1000", test.guarantee.epsilon, "<=", epsilon, reading="Algorithm 4")
     what = f"rankings that suffice over rankings any private test needs, φ = {phi:g}, at ε₀ = {epsilons[-1]:g}"
     yield printed(what, float(ratio[-1]), "<=", 1.01 * limit, reading="Algorithm 4")
+    (row,) = losses_by_constant((10,), epsilon, delta).itertuples()
+    what = f"attained loss, k = 10 × the printed maximum or more, μ = {row.mu:.2g}, m = {row.items:.2g}"
+    yield printed(what, row.attained, "<=", epsilon, reading="Algorithm 3", error=ROUNDING)
     yield printed("privacy loss, m = 100, k = 1000", bucketed_loss(bucketed), "<=", epsilon, reading="bucketing")
     small = paper.bucketed(2, 6 * math.ceil(1 / epsilon), epsilon, delta).mechanism
     what = f"δ₀ that it needs at any ε₀, m = 2, {small.n_batches} batches of {small.batch_voters}"

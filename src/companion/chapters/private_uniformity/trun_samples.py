@@ -16,7 +16,7 @@ from companion.chapters.private_uniformity.trun import DELTA, EPSILON_0, HARDLY,
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import least
-from companion.ledger.claim import Check, amended, argument, claim, content, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
@@ -227,6 +227,11 @@ def unif_rankings(m: float, mu: float, delta: float) -> float:
     return math.sqrt(math.log(1 / delta) / m) / mu**2
 
 
+def first_over_unif(m: int, delta: float, mu: float = 1e-4) -> float:
+    """The first term of Theorem 6 over the number of rankings in line 5 of UNIF."""
+    return float(theorem_6(m, mu, EPSILON_0, delta)[0] / paper.unif_samples(m, 16 * math.atanh(mu) / m, delta))
+
+
 @claim("busafekete2021:thm-6:free")
 def check_thm_6_free(costs: pd.DataFrame) -> Iterator[Check]:
     """Whether the first term dominates near uniformity, and whether it is free."""
@@ -241,9 +246,16 @@ def check_thm_6_free(costs: pd.DataFrame) -> Iterator[Check]:
         at = f"m = {m}, μ = {mu:g}"
         test = paper.trun(m, math.ceil(terms[0]), EPSILON_0, DELTA, mu).mechanism
         yield printed(f"bound on the loss with k the first term, {at}", test.guarantee.epsilon, "<=", EPSILON_0)
-    for m in (10, 100):
-        ratio = theorem_6(m, 1e-4, EPSILON_0, DELTA)[0] / unif_rankings(m, 1e-4, DELTA)
-        yield content(f"first term over UNIF's own sample size, δ = 0.05, m = {m}", ratio, "<=", 2)
+    for m in (2, 100, 1000, 10**6):
+        what = f"first term over UNIF's k of line 5, δ = 0.05, m = {m:,}"
+        yield printed(what, first_over_unif(m, DELTA), "<=", 8, reading="at a fixed δ, up to a constant")
+    for constant, delta in ((1, 1e-2), (10, 1e-3), (100, 1e-4)):
+        ratio = first_over_unif(1000, delta)
+        what = f"first term over UNIF's k of line 5, m = 1,000, μ = 10⁻⁴, δ = {delta:g}; any C, here {constant}"
+        yield printed(what, ratio, "<=", constant, reading="at every δ, up to a constant", error=ratio * ROUNDING)
+        limit = delta**-1.5 / (80 * math.sqrt(math.log(2 / delta)))
+        what = f"that ratio over δ^(−3/2)/(80 √log(2/δ)), its limit for many items: m = 10²⁰, δ = {delta:g}"
+        yield argument(what, first_over_unif(10**20, delta, mu=1e-12) / limit, "==", 1, error=1e-3)
     for row, relation, bound in zip(costs.iloc[[0, -1]].itertuples(), (">", "<="), (1.5, 1.02), strict=True):
         what = f"rankings of the noisy norm over those without privacy, two items, bias {row.bias:g}"
         yield amended(what, row.ratio, relation, bound)

@@ -118,6 +118,13 @@ def nearest_size(n_items: int, n_rankings: int, delta: float) -> float:
     return float((n_rankings * n_items * (n_items - 1) / 4 - totals.min(axis=1) >= threshold).mean())
 
 
+def two_nearest_size(n_items: int, delta: float) -> float:
+    """Lower bound on that size for two rankings: their total distance is their own, and Chebyshev's inequality."""
+    mean, variance = Mallows(n_items, 0.0).distance_moments()
+    threshold = paper.mallows_approximate(n_items, 2, delta, centre="fixed", sided="two").threshold()
+    return 1 - variance / (mean - threshold) ** 2
+
+
 def first_ranking_limit(n_items: int, phis: Iterable[float]) -> pd.DataFrame:
     """Power of MA with the first ranking as the centre, as the number of rankings grows without bound.
 
@@ -142,6 +149,10 @@ def check_ma(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
     size = nearest_size(3, 3, delta)
     what = f"size, two-sided, its lower tail, δ = {delta:g}, m = 3, n = 3, the ranking nearest to all as centre"
     yield printed(what, size, "<=", delta * (1 + APPROXIMATE), reading=readings["borda"])
+    of = "m = 1,000, n = 2, the ranking nearest to all as centre"
+    what = f"size, two-sided, its lower tail, at least, δ = {delta:g}, {of}"
+    size = two_nearest_size(1000, delta)
+    yield printed(what, size, "<=", delta * (1 + APPROXIMATE), reading=readings["borda"], error=ROUNDING)
     for row in frame.itertuples():
         what = f"size, {row.sided}-sided, δ = {delta:g}, m = {row.items:,}, n = {row.rankings:,}"
         reading, most = readings[str(row.centre)], delta * (1 + APPROXIMATE)
