@@ -62,7 +62,7 @@ def check(text: str) -> str:
         need(all(type(cases) is int and cases > 0 for *_, cases in found), "no case was looked at")
         return f"HOLDS in all {sum(cases for *_, cases in found):,} cases"
     level = not isinstance(least, arb) and least == 0  # equal sides, where one must be the smaller
-    fails = "VIOLATED: not strict" if level else f"VIOLATED by at least {shown(least)}"
+    fails = "VIOLATED: not strict" if level else f"VIOLATED by at least {it['by']}"
     return f"{fails if it['shows'] == 'violated' else 'ATTAINED'}: {said}"
 
 

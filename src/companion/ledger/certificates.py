@@ -40,7 +40,7 @@ SENTENCES = {
     "as printed": "What is printed is sharp: {it} is reached.",
     "all cases": "{it} holds in all {cases} cases.",
 }
-PREFIX = re.compile(r"\[(?P<kind>[^\]:,]*)[:,]? ?(?P<words>[^\]]*)\] (?P<rest>.*)")
+PREFIX = re.compile(rf"\[({'|'.join(filter(None, SENTENCES))})[:,]? ?([^\]]*)\] (.*)")
 SIGNS = {"<=": "≤", ">=": "≥", "==": "="}
 
 
@@ -101,13 +101,10 @@ def load_certificates(root: Path) -> dict[str, list[Certificate]]:
         cases = f"{sum(int(here['right']) for here in it['found']):,}" if it["shows"] == "all cases" else ""
         values = {key: it.get(key, "") for key in ("claim", "shows", "printed", "by", "record")}
         sides = [here[side] for here in it["found"] for side in ("left", "right")]
-        ends = tuple((Fraction(side), Fraction(side)) if isinstance(side, str) else _ends(*side) for side in sides)
+        pairs = [(side, side) if isinstance(side, str) else side for side in sides]
+        ends = tuple((Fraction(low), Fraction(high)) for low, high in pairs)
         found[it["claim"]].append(Certificate(path.relative_to(root).as_posix(), **values, cases=cases, ends=ends))
     return {claim: sorted(those, key=lambda it: it.shows != "violated") for claim, those in found.items()}
-
-
-def _ends(low: str, high: str) -> tuple[Fraction, Fraction]:
-    return Fraction(low), Fraction(high)
 
 
 def unlike(root: Path, records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -116,8 +113,10 @@ def unlike(root: Path, records: Iterable[Mapping[str, Any]]) -> list[str]:
     problems = []
     for it in (it for those in load_certificates(root).values() for it in those if it.record):
         for check in (check for check in checks.get(it.claim, ()) if check.what == it.record):
-            slack = Fraction(check.error) + Fraction(math.ulp(check.observed))
-            if not any(low - slack <= Fraction(check.observed) <= high + slack for low, high in it.ends):
+            slack = check.error + math.ulp(check.observed)
+            if math.isinf(slack) or not any(
+                low - Fraction(slack) <= Fraction(check.observed) <= high + Fraction(slack) for low, high in it.ends
+            ):
                 problems.append(f"{it.claim}: {check.what}: observed {check.observed!r}, which is not in {it.file}")
     return problems
 
