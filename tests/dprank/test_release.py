@@ -273,7 +273,7 @@ def forgeries(release, sources):
             yield {"output_items": [*"aab"]}
             yield {"output_order": [0, 1, 1]}
             if release.scores is not None:
-                yield {"output_scores": (-release.scores).tolist()}
+                yield {"output_scores": np.argsort(release.order).astype(float).tolist()}
             if release.margins is not None:
                 yield {"output_margins": np.ones((3, 3)).tolist()}
         case Selection():
