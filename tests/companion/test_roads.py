@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from companion.ledger.files import load_ledger
-from companion.press.roads import BORROWED, STRIP, TYPED, behind
+from companion.press import BuildError
+from companion.press.roads import BORROWED, MAP, STRIP, TYPED, assemble, behind
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {path.stem: nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
@@ -46,7 +47,22 @@ def test_every_claim_is_on_a_statement_page_behind_a_road() -> None:
     ledger = load_ledger(ROOT)
     assert {claim.chapter for claim in ledger.values()} <= set(STATEMENTS)
     assert [page for page in STATEMENTS if not any(page in behind(road, PAGES) for road in ROADS)] == []
-    assert not set(STRIP.findall("\n".join(map(prose, PAGES)))) - ledger.keys()
+    said = "\n".join(map(prose, PAGES))
+    assert not {*STRIP.findall(said), *MAP.findall(said)} - ledger.keys()
+
+
+def test_a_map_is_drawn_where_its_line_stands() -> None:
+    cell = nbformat.v4.new_markdown_cell("Before.\n\n{map}`cai2025:thm-2.1`\n\nAfter.")
+    page = nbformat.v4.new_notebook(cells=[cell])
+    assemble({"02b-proofs": page}, load_ledger(ROOT))
+    before, drawn = page.cells[0].source.split('<div class="proof-map">')
+    assert before.strip() == "Before."
+    assert drawn.rstrip().endswith("After.")
+    assert "02b-edge-privacy-proofs.html#cai2025-lem-a.3" in drawn
+    assert "\n\n" not in drawn.rpartition("</div>")[0], "HTML of Markdown ends at an empty line"
+    cell.source = "{map}`cai2025:thm-99`"
+    with pytest.raises(BuildError, match=r"02b-proofs: \{map\}`cai2025:thm-99`; allowed: an id of the ledger"):
+        assemble({"02b-proofs": nbformat.v4.new_notebook(cells=[cell])}, load_ledger(ROOT))
 
 
 def test_statement_pages_are_nested_under_their_roads() -> None:

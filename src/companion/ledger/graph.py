@@ -1,18 +1,26 @@
-"""What rests on what in a paper: its statements as a layered graph, drawn as SVG."""
+"""What rests on what in a paper: its statements as a layered graph, drawn as SVG.
+
+`graph` has all statements of a paper, `proof_map` those behind one of them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import pairwise
+from typing import Any
 
 from companion.ledger.card import Html, fill
+from companion.ledger.files import VERDICTS
 from companion.ledger.scoreboard import Entry
 
 #: Sizes of a node, and of the gaps between layers and between the nodes of a layer, in pixels.
 WIDTH, HEIGHT, ACROSS, DOWN = 128, 38, 64, 12
+#: The gap between layers of the map of one proof; and of its rows on a phone the height, and where they begin.
+NARROW, ROW, LEFT = 24, 46, 64
 #: Sweeps over the layers, which put a node at the mean place of its neighbours.
 SWEEPS = 24
 SHORT = {
@@ -47,8 +55,10 @@ class Node:
 
     @property
     def part(self) -> str:
-        """Which part of a section or theorem it is, by its id."""
-        return ":".join(self.entry.claim.id.split(":")[2:])
+        """Which part of a section or theorem it is, by its id; of a condition or display of a section, its number."""
+        numbered = re.search(r"(condition|eq\.) \(.+?\)", self.entry.claim.where)
+        unnamed = numbered[0] if numbered and self.label.startswith(("Sec", "App")) else ""
+        return ":".join(self.entry.claim.id.split(":")[2:]) or unnamed
 
     @property
     def state(self) -> str:
@@ -118,6 +128,53 @@ def layers(uses: Mapping[str, Sequence[str]]) -> tuple[list[list[str]], list[lis
 def graph(entries: Iterable[Entry], paper: str) -> Html:
     """The graph of the claims of a paper as SVG with links, and the same as a list."""
     named = nodes(entry for entry in entries if entry.claim.id.split(":")[0] == paper)
+    return Html(fill("graph.html", **_laid_out(named, ACROSS)))
+
+
+def proof_map(entries: Iterable[Entry], root: str) -> Html:
+    """All that the claim `root` rests on, as a graph for a desk, as rows with arcs for a phone, and as a list."""
+    known = nodes(entry for entry in entries if entry.claim.id.split(":")[0] == root.split(":")[0])
+    due, behind = [root], set()
+    while due:
+        name = due.pop()
+        behind.add(name)
+        due += known[name].uses
+    named = {name: node for name, node in known.items() if name in behind}
+    columns, _ = layers({name: node.uses for name, node in named.items()})
+    rows = [name for column in columns for name in column if name in named]
+    place = {name: ROW * (i + 0.5) for i, name in enumerate(rows)}
+    text = fill(
+        "map.html",
+        root=named[root],
+        statements=len(named) - 1,
+        stand=_counted(node.entry.verdict for name, node in named.items() if name != root),
+        proofs=_counted(node.proof.verdict for node in named.values() if node.proof),
+        rows=[(named[name], y) for name, y in place.items()],
+        arcs=[_arc(place[used], place[name]) for name in rows for used in named[name].uses],
+        row=ROW,
+        **_laid_out(named, NARROW),
+    )
+    return Html(text)
+
+
+def _counted(verdicts: Iterable[str]) -> str:
+    """How many of each verdict, in words: ``9 hold, 4 need a condition and 2 are refuted``."""
+    counts = Counter(verdicts)
+    said = [f"{counts[it]} {_many(it) if counts[it] > 1 else _one(it)}" for it in VERDICTS if it in counts]
+    return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:])))
+
+
+def _one(verdict: str) -> str:
+    return verdict if verdict.split()[0] in ("holds", "needs", "depends") else f"is {verdict}"
+
+
+def _many(verdict: str) -> str:
+    first, *rest = _one(verdict).split()
+    return " ".join(["are" if first == "is" else first.removesuffix("s"), *rest])
+
+
+def _laid_out(named: Mapping[str, Node], across: int) -> dict[str, Any]:
+    """What `graph.html` draws: the nodes, their places, and the curves of the edges, with gaps of `across` pixels."""
     columns, ways = layers({name: node.uses for name, node in named.items()})
     heights = [sum(HEIGHT + DOWN if name in named else DOWN for name in column) for column in columns]
     tall = max(heights, default=0)
@@ -125,20 +182,23 @@ def graph(entries: Iterable[Entry], paper: str) -> Html:
     for i, column in enumerate(columns):
         y = (tall - heights[i]) / 2 + DOWN
         for name in column:
-            at[name] = i * (WIDTH + ACROSS) + DOWN, y + (HEIGHT / 2 if name in named else 0)
+            at[name] = i * (WIDTH + across) + DOWN, y + (HEIGHT / 2 if name in named else 0)
             y += HEIGHT + DOWN if name in named else DOWN
-    drawn = [(name, named[name], *at[name]) for column in columns for name in column if name in named]
-    text = fill(
-        "graph.html",
-        drawn=drawn,
-        curves=[_curve([at[name] for name in way]) for way in ways],
-        named=named,
-        wide=len(columns) * (WIDTH + ACROSS) - ACROSS + 2 * DOWN,
-        tall=tall + 2 * DOWN,
-        width=WIDTH,
-        height=HEIGHT,
-    )
-    return Html(text)
+    return {
+        "drawn": [(name, named[name], *at[name]) for column in columns for name in column if name in named],
+        "curves": [_curve([at[name] for name in way]) for way in ways],
+        "named": named,
+        "wide": len(columns) * (WIDTH + across) - across + 2 * DOWN,
+        "tall": tall + 2 * DOWN,
+        "width": WIDTH,
+        "height": HEIGHT,
+    }
+
+
+def _arc(top: float, bottom: float) -> str:
+    """A bow from the left edge of one row to that of a lower one, the wider the further."""
+    left = LEFT - min(LEFT - 4, 8 + 0.22 * (bottom - top))
+    return f"M{LEFT} {top:.0f}C{left:.0f} {top:.0f} {left:.0f} {bottom:.0f} {LEFT} {bottom:.0f}"
 
 
 def _curve(points: Sequence[tuple[float, float]]) -> str:

@@ -3,7 +3,8 @@
 The pages of chapter 7 are its road, ``07-private-top-k``, and statement pages, ``07a-…``, ``07b-…``, in the paper's
 order. A road borrows: a line ``{from}`id``` of its prose stands for the cell `id` of one of its statement pages, with
 what the cell put out and its links (the cell ``id-links`` that follows it), and the cell is shown there no more. A line
-``{verdict}`paper:place``` is a strip that says how a claim stands, and unfolds.
+``{verdict}`paper:place``` is a strip that says how a claim stands, and unfolds; ``{map}`paper:place```, on any page, is
+the graph of all that a claim rests on.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import nbformat
 
 from companion.ledger.card import fill
 from companion.ledger.files import Claim
+from companion.ledger.graph import proof_map
+from companion.ledger.scoreboard import Entry
 from companion.press import BuildError
 
 ROAD = re.compile(r"(\d\d)-")
 BORROWED = re.compile(r"^\{from\}`([\w-]+)`[ \t]*$", re.MULTILINE)
 STRIP = re.compile(r"^\{verdict\}`([\w.:-]+)`[ \t]*$", re.MULTILINE)
+MAP = re.compile(r"^\{map\}`([\w.:-]+)`[ \t]*$", re.MULTILINE)
 GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
 #: Tag of a cell whose input a reader would type, and so sees.
 TYPED = "typed"
@@ -119,15 +123,21 @@ def _glue(output: nbformat.NotebookNode) -> str | None:
 
 
 def _strips(name: str, cell: nbformat.NotebookNode, ledger: Mapping[str, Claim]) -> nbformat.NotebookNode:
-    """The cell with its strips drawn."""
+    """The cell with its strips and maps drawn."""
+
+    def known(match: re.Match[str]) -> str:
+        if match[1] not in ledger:
+            raise BuildError(f"{name}: {match[0].strip()}; allowed: an id of the ledger")
+        return match[1]
 
     def strip(match: re.Match[str]) -> str:
-        if match[1] not in ledger:
-            raise BuildError(f"{name}: {{verdict}}`{match[1]}`; allowed: an id of the ledger")
-        return f"\n{fill('strip.html', claim=ledger[match[1]])}\n"
+        return f"\n{fill('strip.html', claim=ledger[known(match)])}\n"
+
+    def drawn(match: re.Match[str]) -> str:
+        return f"\n{proof_map((Entry(claim, claim.verdict) for claim in ledger.values()), known(match))}\n"
 
     if cell.cell_type == "markdown":
-        cell.source = STRIP.sub(strip, cell.source)
+        cell.source = MAP.sub(drawn, STRIP.sub(strip, cell.source))
     return cell
 
 

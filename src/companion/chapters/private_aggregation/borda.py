@@ -273,7 +273,8 @@ _MESSAGES = {
     "local": "Nobody trusted, ordering by all pairs costs as much as mean places (Borda) or somewhat more, but far "
     "less where places mislead",
 }
-_LOOK = {
+#: Label, colour and mark of each method.
+LOOK = {
     SCORES: ("noise on mean places (Borda scores)", COLOURS[2], "D"),
     MATRIX: ("noisy matrix of all pairs, best order", COLOURS[0], "o"),
     "DPKwikSort": ("DPKwikSort (private sorting)", COLOURS[1], "s"),
@@ -289,7 +290,7 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     figure, made = panels(len(data), message=message, height=2.1, columns=3, on_phone=2, sharex=True)
     for axes, (name, part) in zip(made, data, strict=True):
         for method, line in part.groupby("method", sort=False):
-            label, colour, marker = _LOOK[str(method)]
+            label, colour, marker = LOOK[str(method)]
             look: dict[str, Any] = {"label": label, "color": colour, "marker": marker, "capsize": 2, "lw": 1.2}
             axes.errorbar(line.epsilon, line["mean"], BAR * line["se"], **look)
         axes.axhline(part["floor"].iloc[0], color="black", lw=0.8, ls=":", label="Borda without noise")

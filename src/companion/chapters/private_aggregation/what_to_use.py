@@ -19,7 +19,7 @@ from companion.chapters.private_aggregation import borda as scores
 from companion.chapters.private_aggregation.fitted_rates import Votes
 from companion.chapters.private_aggregation.table_rows import DELTA, one_pair_margins
 from companion.instruments.aggregation import EXACT_ITEMS, best_order, rule_for
-from companion.instruments.style import COLOURS, label_outer, note, on_phone, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, note, on_phone, panels, styled
 from companion.instruments.sweep import sweep
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.kemeny import kemeny
@@ -276,5 +276,92 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
         "Number: pairs lost above the best order, % of all. Framed: one method alone is best, or a coin toss does "
         "as well. Scores: noise on the items' scores; matrix: on every pair. Mallows: votes near one order; two camps: "
         "near two. Pure: ε alone; approximate: with a small δ; local: nobody is trusted.",
+    )
+    return figure
+
+
+#: Share of all pairs lost above the best order that `needed` asks for.
+LOST = 0.01
+#: The mechanisms of a `frontier`, and what `equal_privacy` of Borda's count calls them.
+_FRONTIER = {"scores": scores.SCORES, "matrix": scores.MATRIX, "KwikSort": "DPKwikSort"}
+
+
+def frontier(n_items: int, voters: Iterable[int], epsilon: float, repetitions: int) -> pd.DataFrame:
+    """`excess` on both families as voters are added, of the mechanisms that take any number of items; pure privacy.
+
+    ``data``, ``n_items``, ``voters``, ``epsilon``, ``model``, ``mechanism``, ``mean``, ``se``, ``repetitions``.
+    """
+    cells = [
+        {"data": data, "n_items": n_items, "voters": n, "epsilon": epsilon, "model": "pure"}
+        for data, n in product(FAMILIES, sorted(voters))
+    ]
+    frame = sweep(excess, cells, experiment="alabi2022: frontier", repetitions=repetitions, outcomes=["mechanism"])
+    return frame[frame.mechanism.isin(_FRONTIER)].reset_index(drop=True)
+
+
+def needed(frame: pd.DataFrame, lost: float = LOST) -> pd.Series:
+    """Of a `frontier`: the voters from which on the best mechanism loses no more than `lost`, by family.
+
+    Between two numbers of voters the least mean is taken as a power of them; infinite where all of them lose more.
+    """
+    least = frame.groupby(["data", "voters"])["mean"].min()
+    return pd.Series({data: _comes_down(curve.droplevel("data"), lost) for data, curve in least.groupby("data")})
+
+
+def _comes_down(curve: pd.Series, level: float) -> float:
+    """The index at which a curve has come down to a level for good, log-linear between its points."""
+    above = np.flatnonzero(curve > level)
+    if not len(above):
+        return float(curve.index[0])
+    if above[-1] == len(curve) - 1:
+        return math.inf
+    (x, y), (right, low) = curve.iloc[above[-1] : above[-1] + 2].items()
+    return float(x * (right / x) ** (math.log(y / level) / math.log(y / low))) if low > 0 else float(right)
+
+
+def told_frontier(frame: pd.DataFrame) -> dict[str, str]:
+    """What `needed` finds, in words to two digits, by family."""
+    first, last = frame.voters.min(), frame.voters.max()
+
+    def said(voters: float) -> str:
+        if voters in (first, math.inf):
+            return f"at most {first:,}" if voters == first else f"more than {last:,}"
+        return f"about {float(f'{voters:.2g}'):,.0f}"
+
+    return {str(data): said(voters) for data, voters in needed(frame).items()}
+
+
+@styled
+def draw_frontier(frame: pd.DataFrame) -> Figure:
+    """Pairs lost against voters, a panel a family, a line a mechanism; the least of them and where it comes to 1 %."""
+    enough, told = needed(frame), told_frontier(frame)
+    message = (
+        f"To lose no more than 1 % of the pairs takes {told['Mallows']} voters near one order, and {told['two camps']} "
+        f"in two camps ({frame.n_items.iloc[0]} items, ε = {frame.epsilon.iloc[0]:g})"
+    )
+    figure, made = panels(2, message=message, height=3.0, sharey=True, sharex=True)
+    names = {"Mallows": "voters near one order (Mallows)", "two camps": f"two camps, {100 * CAMP:.0f} % and {100 * (1 - CAMP):.0f} %"}
+    for axes, (data, part) in zip(made, frame.groupby("data", sort=False), strict=True):
+        least = 100 * part.groupby("voters")["mean"].min()
+        axes.plot(least.index, least, color="0.8", lw=9, solid_capstyle="round", zorder=0)
+        for name, line in part.groupby("mechanism", sort=False):
+            label, colour, marker = scores.LOOK[_FRONTIER[str(name)]]
+            look: dict[str, Any] = {"color": colour, "marker": marker, "capsize": 2, "lw": 1.2}
+            axes.errorbar(line.voters, 100 * line["mean"], 100 * BAR * line.se, label=label, **look)
+        if frame.voters.min() < enough[data] < math.inf:
+            axes.plot(enough[data], 100 * LOST, marker="v", ms=9, color="black", ls="")
+        axes.set(xscale="log", title=names[str(data)])
+        axes.set_yscale("symlog", linthresh=0.1)
+        axes.set_yticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
+        axes.set_ylim(-0.03, 40)
+    ticks = [n for n in (30, 100, 300, 1000, 3000, 10_000) if frame.voters.min() <= n <= frame.voters.max()]
+    made[0].set_xticks(ticks, [f"{n:,}" for n in ticks])
+    made[0].minorticks_off()
+    label_outer(made, "voters", "pairs lost, %")
+    key(figure, *made[0].get_legend_handles_labels(), columns=2)
+    note(
+        figure,
+        "Pairs lost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on average. "
+        "Grey: the best of the three; triangle: where it loses 1 %. Bars: 95 %.",
     )
     return figure

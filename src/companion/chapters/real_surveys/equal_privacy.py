@@ -16,7 +16,7 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_data,
     survey_mechanism,
 )
-from companion.chapters.real_surveys.panels import LOOK, PLACES_OFF, curves, epsilon_axis, title_of
+from companion.chapters.real_surveys.panels import LOOK, PLACES_OFF, curves, epsilon_axis, item_name, title_of
 from companion.chapters.real_surveys.survey_likelihood import (
     Table,
     decided,
@@ -26,7 +26,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
     random_difference,
     survey_mle,
 )
-from companion.instruments.style import BAR, key, label_outer, note, panels, styled, wrapped
+from companion.instruments.style import BAR, COLOURS, key, label_outer, note, panels, styled, wrapped
 from companion.instruments.sweep import stream
 from companion.printed.cai2025 import algorithm_3
 from dprank.pairwise import mle_from_counts, objective_loss
@@ -88,16 +88,27 @@ def same_noise(epsilon: float, repetitions: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["survey", "table", "score", "same order", "difference", "se"])
 
 
-def noiseless_orders() -> pd.DataFrame:
-    """Places of the items without noise, by wins, net wins and the MLE, undecided answers dropped.
+#: What columns of `noiseless_orders` are called in two lines.
+_WAYS = {"wins, half": "wins,\nhalf", "share won": "share\nwon", "net wins": "net\nwins", "MLE": "esti-\nmator"}
 
-    ``survey``, ``item``, ``wins``, ``net wins``, ``MLE`` (places, 1 for the best).
+
+def noiseless_orders() -> pd.DataFrame:
+    """Places of the items without noise, 1 for the best, by five ways to rank.
+
+    ``survey``, ``item``; by ``wins``, ``net wins`` and the ``MLE``, undecided answers dropped; by ``wins, half``, half a
+    win for both where an answer is undecided; by ``share won`` of the answers that were decided.
     """
     frames = []
     for survey in SURVEYS:
         played, wins = decided(survey)
         theta = mle_from_counts(played, wins[None], ridge=1e-6)[0][0]
-        scores = {"wins": wins, "net wins": 2 * wins - played.sum(1), "MLE": theta}
+        scores = {
+            "wins": wins,
+            "wins, half": halved(survey)[1],
+            "share won": wins / played.sum(1),
+            "net wins": 2 * wins - played.sum(1),
+            "MLE": theta,
+        }
         columns = {name: places(score) + 1 for name, score in scores.items()}
         frames.append(pd.DataFrame({"survey": survey, "item": survey_data(survey).items, **columns}))
     return pd.concat(frames, ignore_index=True)
@@ -167,6 +178,38 @@ def told(curves: pd.DataFrame, equal: pd.DataFrame) -> dict[str, str]:
             f"told-share-{survey.lower()}": f"{100 * first['mean'] / first.random:.0f}",
         }
     return numbers
+
+
+@styled
+def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
+    """Places without noise, a panel a survey, a column a way to rank; items that change places are in colour."""
+    ways = [name for name in frame if name not in ("survey", "item")]
+    usual = frame[ways].mode(axis=1)[0]
+    others = [name for name in ways if (frame[name] != usual).any()]
+    moved = frame[(frame[ways].nunique(axis=1) > 1)]
+    message = (
+        f"Without noise {len(ways) - len(others)} of {len(ways)} ways give the same ranking; "
+        f"{' and '.join(others)} alone exchange {' and '.join(map(item_name, moved['item']))}"
+    )
+    figure, made = panels(frame.survey.nunique(), message=message, height=2.7)
+    colours = dict(zip(moved.index, COLOURS, strict=False))
+    for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
+        for at, row in rows.iterrows():
+            colour = colours.get(at, "0.45")
+            axes.plot(range(len(ways)), row[ways], color=colour, marker="o", ms=6, lw=2.2 if at in colours else 1.2)
+            last = {"va": "center", "fontsize": 9, "color": colour if at in colours else "0.2"}
+            axes.annotate(item_name(row["item"]), (len(ways) - 0.8, row[ways[-1]]), annotation_clip=False, **last)
+        axes.set(title=title_of(str(survey)), xlim=(-0.25, len(ways) - 0.9), ylim=(len(rows) + 0.4, 0.6))
+        axes.set_xticks(range(len(ways)), [_WAYS.get(name, name) for name in ways], fontsize=8.5)
+        axes.set_yticks(range(1, len(rows) + 1))
+        axes.grid(visible=False)
+    label_outer(made, "", "place")
+    note(
+        figure,
+        "Half: an undecided answer is half a win for both, else it is left out. Share won: of the decided answers. Net "
+        "wins: wins less losses. Estimator: the strengths that make the answers most likely.",
+    )
+    return figure
 
 
 @styled

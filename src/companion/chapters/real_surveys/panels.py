@@ -35,6 +35,11 @@ def title_of(survey: str) -> str:
     return f"{survey} survey: {survey_data(survey).n_items} {_ITEMS[survey]}"
 
 
+def item_name(item: str) -> str:
+    """What the figures call an item of the data."""
+    return {"StGallen": "St. Gallen", "crimRate": "crime rate", "socBurd": "social burden"}.get(item, item)
+
+
 def bars(axes: Axes, x: pd.Series, part: pd.DataFrame, label: str, look: dict[str, Any]) -> None:
     axes.errorbar(x, part["mean"], BAR * part.se, lw=1, capsize=2, label=label, **look)
 

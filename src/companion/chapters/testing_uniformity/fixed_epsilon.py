@@ -101,6 +101,24 @@ def fixed_phi(items: Iterable[int], phi: float, delta: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["items", "unif", "zeros"])
 
 
+def ruler_table(items: Iterable[int], phi: float, epsilon: float) -> pd.DataFrame:
+    """Two ways to stay put while items are added.
+
+    ``items``; with phi fixed: ``phi`` and the ``distance`` (total variation) from uniform; with the distance fixed:
+    ``epsilon`` and the ``gap`` 1 - phi_epsilon.
+    """
+    return pd.DataFrame(
+        {
+            "items": m,
+            "phi": phi,
+            "distance": Mallows.of_phi(m, phi).total_variation(),
+            "epsilon": epsilon,
+            "gap": -math.expm1(-theta_at(m, epsilon)),
+        }
+        for m in items
+    )
+
+
 def exponent_at(frame: pd.DataFrame, column: str, epsilon: float) -> float:
     """Slope of log column against log items at one epsilon, by least squares."""
     part = frame[frame.epsilon == epsilon].dropna(subset=column)
@@ -205,6 +223,46 @@ def least_samples(items: int, theta: float, delta: float) -> float:
     """
     room = 2 * math.log1p(4 * (1 - 2 * delta) ** 2) / shared_variance(items)[0] / theta**4
     return 0.5 + math.sqrt(0.25 + room)
+
+
+@styled
+def draw_rulers(frame: pd.DataFrame) -> Figure:
+    """A `ruler_table`: where a fixed phi stands on the ruler of distances, and a fixed distance on that of agreement."""
+    phi, epsilon = frame.phi.iloc[0], frame.epsilon.iloc[0]
+    few, many = frame["items"].min(), frame["items"].max()
+    message = (
+        f"From {few:,} items to {many:,}, a fixed agreement leaves chance behind; a fixed distance from chance is less and "
+        "less agreement"
+    )
+    figure, (first, second) = panels(2, message=message, height=2.8, sharey=True)
+    rows = np.arange(len(frame))
+    low = 10 ** math.floor(math.log10(frame.gap.min()))
+    kept = {"color": COLOURS[0], "marker": "o", "ms": 7, "lw": 1, "ls": ":"}
+    for axes, column, ends, said in (
+        (first, "distance", (0, 1), [f"{it:.2f}" if it < 0.995 else "> 0.99" for it in frame.distance]),
+        (second, "gap", (low, 1), [f"{float(f'{100 * it:.1g}'):g} %" for it in frame.gap]),
+    ):
+        axes.hlines(rows, *ends, color="0.6", lw=3)
+        axes.plot(frame[column], rows, **kept)
+        for x, y, text in zip(frame[column], rows, said, strict=True):
+            axes.annotate(text, (x, y), (0, 7), textcoords="offset points", ha="center", fontsize=9)
+        axes.grid(visible=False)
+        axes.spines["left"].set_visible(False)
+    first.set(xlim=(-0.06, 1.06), xlabel="distance from chance\n0: shuffled · 1: nothing in common")
+    second.set(xscale="log", xlim=(low / 1.5, 1.5), xlabel="agreement 1 − φ\nleft: shuffled · 1: always the same order")
+    second.minorticks_off()
+    first.set_yticks(rows, [f"{m:,} items" for m in frame["items"]])
+    first.set_ylim(len(frame) - 0.6, -0.7)
+    first.set_title(f"agreement fixed: 1 − φ = {1 - phi:.2g}")
+    second.set_title(f"distance fixed: {epsilon:g}")
+    for axes in (first, second):
+        axes.tick_params(axis="y", length=0, labelleft=axes is first or axes.get_subplotspec().is_first_col())
+    note(
+        figure,
+        "Distance: the largest difference of the probabilities of an event. Agreement, in percent: by so much each "
+        "reversed pair makes a ranking less likely.",
+    )
+    return figure
 
 
 @styled

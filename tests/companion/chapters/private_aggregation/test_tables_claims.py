@@ -336,3 +336,49 @@ def test_bad_input():
         what_to_use.population("nobody", 5)
     with refused("model", "shuffled"):
         what_to_use.excess("Mallows", 5, 10, 1.0, "shuffled", 2, np.random.default_rng(0))
+
+
+def curves(**means):
+    """A `frontier` of means in percent at 10, 100 and 1000 voters, the same for both families."""
+    rows = [
+        {"data": data, "n_items": 5, "voters": n, "epsilon": 1.0, "mechanism": name, "mean": mean / 100, "se": 0.0}
+        for data in what_to_use.FAMILIES
+        for name, values in means.items()
+        for n, mean in zip((10, 100, 1000), values, strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("means", "voters", "said"),
+    [
+        ({"scores": (10, 0.1, 0.01)}, 10**1.5, "about 32"),
+        ({"scores": (10, 2, 2), "matrix": (30, 4, 0.5)}, 100 * 10**0.5, "about 320"),  # 2 to 1/2, half way to 1
+        ({"scores": (10, 0, 0)}, 100, "about 100"),
+        ({"scores": (0.9, 2, 0.5)}, 100 * 10**0.5, "about 320"),  # once below is not yet for good
+        ({"scores": (1, 0.5, 0)}, 10, "at most 10"),
+        ({"scores": (9, 5, 1.1)}, math.inf, "more than 1,000"),
+    ],
+)
+def test_how_many_voters_are_needed(means, voters, said):
+    frame = curves(**means)
+    assert what_to_use.needed(frame).tolist() == pytest.approx([voters] * 2)
+    assert what_to_use.told_frontier(frame) == dict.fromkeys(what_to_use.FAMILIES, said)
+    figure = what_to_use.draw_frontier(frame)
+    assert f"takes {said} voters near one order, and {said} in two camps" in " ".join(figure.get_suptitle().split())
+    marks = [line.get_xdata()[0] for axes in figure.axes for line in axes.lines if line.get_marker() == "v"]
+    assert marks == pytest.approx([voters] * 2 if said.startswith("about") else [])
+
+
+def test_the_frontier_as_the_chapter_reads_it():
+    """Scores are best around one order; in two camps they stay at what Borda's count costs and the matrix passes."""
+    frame = what_to_use.frontier(8, [3000, 30], 1.0, 40)
+    assert frame.voters.unique().tolist() == [30, 3000]
+    assert set(frame.mechanism) == {"scores", "matrix", "KwikSort"}
+    means = frame.set_index(["data", "voters", "mechanism"])["mean"]
+    assert means["Mallows", 30].idxmin() == means["two camps", 30].idxmin() == "scores"
+    w = (1 + what_to_use.population("two camps", 8)) / 2
+    floor = (kemeny_score(np.argsort(w.sum(axis=0)), w) - kemeny_score(np.arange(8), w)) / math.comb(8, 2)
+    assert floor > what_to_use.LOST
+    assert means["two camps", 3000, "scores"] == pytest.approx(floor, abs=1e-3)
+    assert means["two camps", 3000, "matrix"] < what_to_use.LOST

@@ -44,6 +44,28 @@ def test_figures_data():
     assert (orders.wins != orders.MLE).any()
 
 
+def test_the_strip_of_noiseless_orders_names_who_moves():
+    frame = s.noiseless_orders()
+    figure = s.draw_noiseless_orders(frame)
+    message = " ".join(figure.get_suptitle().split())
+    ways = frame.set_index(["survey", "item"])
+    moved = ways.index[ways.nunique(axis=1) > 1]
+    assert list(moved) == [("CEMS", "StGallen"), ("CEMS", "Barcelona")]
+    assert message == (
+        "Without noise 4 of 5 ways give the same ranking; wins alone exchange St. Gallen and Barcelona"
+    )
+    answers = survey_likelihood.survey_data("CEMS")
+    points = {
+        item: answers.points[answers.first == at].sum() + (2 - answers.points[answers.second == at]).sum()
+        for at, item in enumerate(answers.items)
+    }
+    assert points["Barcelona"] > points["StGallen"], "two points a win, one an undecided answer"
+    assert [len(axes.lines) for axes in figure.axes] == [6, 4]
+    exchanged = frame.assign(MLE=frame.wins)
+    assert "share won and net wins alone" not in s.draw_noiseless_orders(exchanged).get_suptitle().replace("\n", " ")
+    assert "3 of 5" in s.draw_noiseless_orders(exchanged).get_suptitle()
+
+
 def test_figures_draw_what_they_are_given():
     frames = {
         published_curve.draw_figure_8: published_curve.figure_8([0.5, 3.0], 20),

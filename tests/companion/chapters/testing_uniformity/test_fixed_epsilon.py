@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -77,3 +78,28 @@ def test_condition_draws_also_few_items(frame):
     for _, part in frame[frame["items"] >= 200].groupby("epsilon"):
         assert ((part.printed_gap / part.gap).diff().iloc[1:] > 0).all()
     assert list(fixed_epsilon.fixed_phi((1000, 10**6), 0.9, 0.05).unif)[-1] == 2
+
+
+@pytest.mark.parametrize("m", [2, 4, 6])
+def test_the_rulers_against_all_rankings(m):
+    row = fixed_epsilon.ruler_table([m], 0.7, 0.3).iloc[0]
+
+    def distance(phi):
+        costs = [sum(a > b for a, b in combinations(order, 2)) for order in permutations(range(m))]
+        weights = np.array([phi**cost for cost in costs])
+        return abs(weights / weights.sum() - 1 / len(weights)).sum() / 2
+
+    assert row.distance == pytest.approx(distance(0.7), rel=1e-12)
+    assert distance(1 - row.gap) == pytest.approx(0.3, rel=1e-9)
+
+
+def test_the_marks_on_the_rulers_move_apart():
+    frame = fixed_epsilon.ruler_table([10, *ITEMS], 0.98, 0.5)
+    figure = fixed_epsilon.draw_rulers(frame)
+    first, second = (next(line for line in axes.lines if line.get_marker() == "o") for axes in figure.axes)
+    assert (np.diff(first.get_xdata()) >= 0).all(), "further from chance"
+    assert (np.diff(second.get_xdata()) < 0).all(), "less agreement"
+    assert "From 10 items to 1,000, a fixed agreement leaves chance behind" in figure.get_suptitle().replace("\n", " ")
+    said = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert {"> 0.99", "20 %"} <= set(said)
+    assert not [text for text in said if "e-" in text]
