@@ -174,7 +174,7 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
             handles.append(Line2D([], [], color="black", **_LOOKS[variant]))
             labels.append(name)
     key(figure, handles, labels, columns=6)
-    note(figure, " ".join((RELATIVE, said)).strip())
+    note(figure, " ".join((RELATIVE, "Bands: 95 %.", said)).strip())
     return figure
 
 

@@ -19,8 +19,8 @@ from companion.ledger.scoreboard import Entry
 
 #: Sizes of a node, and of the gaps between layers and between the nodes of a layer, in pixels.
 WIDTH, HEIGHT, ACROSS, DOWN = 128, 38, 64, 12
-#: The gap between layers of the map of one proof; and of its rows on a phone the height, and where they begin.
-NARROW, ROW, LEFT = 24, 46, 64
+#: The gap between layers of the map of one proof.
+NARROW = 24
 #: Sweeps over the layers, which put a node at the mean place of its neighbours.
 SWEEPS = 24
 SHORT = {
@@ -59,6 +59,16 @@ class Node:
         numbered = re.search(r"(condition|eq\.) \(.+?\)", self.entry.claim.where)
         unnamed = numbered[0] if numbered and self.label.startswith(("Sec", "App")) else ""
         return ":".join(self.entry.claim.id.split(":")[2:]) or unnamed
+
+    @property
+    def name(self) -> str:
+        """Label and part: no two nodes of a paper share it."""
+        return f"{self.label}, {self.part}" if self.part else self.label
+
+    @property
+    def square(self) -> bool:
+        """Whether it defines something or is seen, and is not proved."""
+        return self.entry.claim.kind in ("definition", "algorithm", "condition", "figure", "table")
 
     @property
     def state(self) -> str:
@@ -132,7 +142,7 @@ def graph(entries: Iterable[Entry], paper: str) -> Html:
 
 
 def proof_map(entries: Iterable[Entry], root: str) -> Html:
-    """All that the claim `root` rests on, as a graph for a desk, as rows with arcs for a phone, and as a list."""
+    """All that the claim `root` rests on, as a graph with a list, and as boxes below one another for a phone."""
     known = nodes(entry for entry in entries if entry.claim.id.split(":")[0] == root.split(":")[0])
     due, behind = [root], set()
     while due:
@@ -141,17 +151,13 @@ def proof_map(entries: Iterable[Entry], root: str) -> Html:
         due += known[name].uses
     named = {name: node for name, node in known.items() if name in behind}
     columns, _ = layers({name: node.uses for name, node in named.items()})
-    rows = [name for column in columns for name in column if name in named]
-    place = {name: ROW * (i + 0.5) for i, name in enumerate(rows)}
     text = fill(
         "map.html",
         root=named[root],
         statements=len(named) - 1,
         stand=_counted(node.entry.verdict for name, node in named.items() if name != root),
         proofs=_counted(node.proof.verdict for node in named.values() if node.proof),
-        rows=[(named[name], y) for name, y in place.items()],
-        arcs=[_arc(place[used], place[name]) for name in rows for used in named[name].uses],
-        row=ROW,
+        rows=[named[name] for column in columns for name in column if name in named],
         **_laid_out(named, NARROW),
     )
     return Html(text)
@@ -193,12 +199,6 @@ def _laid_out(named: Mapping[str, Node], across: int) -> dict[str, Any]:
         "width": WIDTH,
         "height": HEIGHT,
     }
-
-
-def _arc(top: float, bottom: float) -> str:
-    """A bow from the left edge of one row to that of a lower one, the wider the further."""
-    left = LEFT - min(LEFT - 4, 8 + 0.22 * (bottom - top))
-    return f"M{LEFT} {top:.0f}C{left:.0f} {top:.0f} {left:.0f} {bottom:.0f} {LEFT} {bottom:.0f}"
 
 
 def _curve(points: Sequence[tuple[float, float]]) -> str:

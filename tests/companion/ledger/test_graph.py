@@ -97,28 +97,26 @@ def test_a_paper_without_edges_has_an_empty_picture():
 def test_a_map_has_all_that_a_claim_rests_on_and_nothing_else():
     page = BeautifulSoup(proof_map([*PAPER, entry("thm-2", uses=["thm-1"])], "mini2020:thm-1"), "html.parser")
     assert page.p.get_text() == (
-        "thm-1 rests on 2 statements: 1 holds and 1 is refuted. Of the printed proofs that are judged apart, 1 is refuted."
+        "thm-1: holds. It rests on 2 statements: 1 holds and 1 is refuted. "
+        "Of the printed proofs that are judged apart, 1 is refuted."
     )
-    desk, phone = page.find_all("svg")
-    assert [link["href"] for link in desk.find_all("a")] == [link["href"] for link in phone.find_all("a")]
-    assert [link["href"].rpartition("-")[0] for link in phone.find_all("a")] == [
-        "01-first.html#mini2020-alg", "01-first.html#mini2020-lem", "01-first.html#mini2020-thm",
-    ]  # fmt: skip
-    assert len(desk.find_all("path")) == len(phone.find_all("path")) == 2
-    assert len(page.find_all("li")) == 2
-    tops = [float(box["y"]) for box in phone.find_all("rect")]
-    assert tops == sorted(tops), "what is used stands above what uses it"
+    links = [f"01-first.html#mini2020-{it}" for it in ("alg-1", "lem-1", "thm-1")]
+    assert [link["href"] for link in page.svg.find_all("a")] == links
+    rows = page.find("ol", "map-rows").find_all("li")
+    assert [row.a["href"] for row in rows] == links, "what is used stands above what uses it"
+    assert [row.get_text() for row in rows] == ["✓ alg-1", "✗ lem-1uses alg-1", "✓ thm-1✗uses lem-1"]
+    assert len(page.svg.find_all("path")) == len(page.find("details").find_all("li")) == 2
 
 
 def test_a_map_of_what_rests_on_nothing_says_so():
-    assert "alone rests on 0 statements" in proof_map([entry("alone")], "mini2020:alone")
+    assert "alone: holds. It rests on 0 statements." in proof_map([entry("alone")], "mini2020:alone")
 
 
 @pytest.mark.parametrize(
     ("verdicts", "said"),
     [
         (["holds"], "1 holds"),
-        (["refuted", "refuted", "holds", "holds", "needs a condition"], "2 hold, 1 needs a condition and 2 are refuted"),
+        (["refuted", "holds", "holds", "needs a condition"], "2 hold, 1 needs a condition and 1 is refuted"),
         (["true but empty", "depends on the reading"] * 2, "2 are true but empty and 2 depend on the reading"),
         ([], ""),
     ],

@@ -55,9 +55,13 @@ def entry_deviation(name: str, n_items: int, epsilon: float) -> float:
 
 
 def deviations(sizes: Iterable[int], epsilons: Iterable[float]) -> pd.DataFrame:
-    """Exact deviations of one fraction, for one voter: ``n_items``, ``epsilon``, ``randomiser``, ``deviation``."""
+    """Exact deviations of one fraction, for one voter.
+
+    ``n_items``, ``epsilon``, ``randomiser``, ``deviation``; ``k``, where items are drawn whose order is reported.
+    """
     return pd.DataFrame(
         {"n_items": m, "epsilon": epsilon, "randomiser": name, "deviation": entry_deviation(name, m, epsilon)}
+        | {"k": getattr(RANDOMISERS[name](m, epsilon), "length", math.nan)}
         for m, epsilon, name in product(sizes, epsilons, RANDOMISERS)
     )
 
@@ -352,8 +356,12 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
         for name, curve in part.groupby("randomiser", sort=False):
             axes.plot(curve.epsilon, curve.deviation, ms=3, label=_NAMES[str(name)], **_LOOK[str(name)])
         axes.set(xscale="log", yscale="log", title=f"{m} items", ylim=(_LEAST, 2 * part.deviation.max()))
+        for k, same in curve[curve.deviation >= _LEAST].groupby("k"):
+            middle = same.iloc[len(same) // 2][["epsilon", "deviation"]]
+            below: dict[str, Any] = {"xytext": (-4, -3), "textcoords": "offset points", "ha": "right", "va": "top"}
+            axes.annotate(f"k = {k:g}" if k == curve.k.min() else f"{k:g}", middle, **below, fontsize=8)
         if curve.deviation.min() < _LEAST:
-            axes.text(0.7, 0.03, f"on towards 0: the order\nof all {m} items is told", ha="right", fontsize=9,
+            axes.text(0.62, 0.03, f"on towards 0: the order\nof all {m} items is told", ha="right", fontsize=9,
                       transform=axes.transAxes)  # fmt: skip
     label_outer(made, "ε", "error of a share × √voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)

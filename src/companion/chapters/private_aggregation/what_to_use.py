@@ -336,11 +336,13 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
     """Pairs lost against voters, a panel a family, a line a mechanism; the least of them and where it comes to 1 %."""
     enough, told = needed(frame), told_frontier(frame)
     message = (
-        f"To lose no more than 1 % of the pairs takes {told['Mallows']} voters near one order, and {told['two camps']} "
-        f"in two camps ({frame.n_items.iloc[0]} items, ε = {frame.epsilon.iloc[0]:g})"
+        f"With the best of three methods, to lose no more than 1 % of the pairs takes {told['Mallows']} voters near "
+        f"one order, and {told['two camps']} in two camps "
+        f"({frame.n_items.iloc[0]} items, ε = {frame.epsilon.iloc[0]:g})"
     )
     figure, made = panels(2, message=message, height=3.0, sharey=True, sharex=True)
-    names = {"Mallows": "voters near one order (Mallows)", "two camps": f"two camps, {100 * CAMP:.0f} % and {100 * (1 - CAMP):.0f} %"}
+    camps = f"two camps, {100 * CAMP:.0f} % and {100 * (1 - CAMP):.0f} %"
+    names = {"Mallows": "voters near one order (Mallows)", "two camps": camps}
     for axes, (data, part) in zip(made, frame.groupby("data", sort=False), strict=True):
         least = 100 * part.groupby("voters")["mean"].min()
         axes.plot(least.index, least, color="0.8", lw=9, solid_capstyle="round", zorder=0)
@@ -349,7 +351,7 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
             look: dict[str, Any] = {"color": colour, "marker": marker, "capsize": 2, "lw": 1.2}
             axes.errorbar(line.voters, 100 * line["mean"], 100 * BAR * line.se, label=label, **look)
         if frame.voters.min() < enough[data] < math.inf:
-            axes.plot(enough[data], 100 * LOST, marker="v", ms=9, color="black", ls="")
+            axes.plot(enough[data], 100 * LOST, marker="o", ms=11, mfc="none", mew=2, color="black", ls="")
         axes.set(xscale="log", title=names[str(data)])
         axes.set_yscale("symlog", linthresh=0.1)
         axes.set_yticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
@@ -357,11 +359,14 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
     ticks = [n for n in (30, 100, 300, 1000, 3000, 10_000) if frame.voters.min() <= n <= frame.voters.max()]
     made[0].set_xticks(ticks, [f"{n:,}" for n in ticks])
     made[0].minorticks_off()
-    label_outer(made, "voters", "pairs lost, %")
+    label_outer(made, "", "pairs lost, %")
+    for axes in made:
+        axes.tick_params(labelbottom=True)
+        axes.set_xlabel("voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=2)
     note(
         figure,
-        "Pairs lost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on average. "
-        "Grey: the best of the three; triangle: where it loses 1 %. Bars: 95 %.",
+        "Pairs lost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on "
+        "average. Grey: the best of the three; ring: where it loses 1 %. Below 0.1 the axis is linear. Bars: 95 %.",
     )
     return figure

@@ -286,8 +286,8 @@ _PANELS: dict[str, tuple[str, dict[str, str]]] = {
 def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
     message = (
-        "With noise drawn once, proofs ask for little more than is needed of Gumbel and exponential noise; of Laplace "
-        "noise more, except where few items are selected"
+        "Noise drawn once: with Gumbel or exponential noise the proofs ask for little more than is needed; with "
+        "Laplace noise for much more, unless few items are selected"
     )
     figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
     for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):

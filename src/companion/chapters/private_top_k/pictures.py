@@ -200,6 +200,7 @@ def draw_price_list(frame: pd.DataFrame) -> Figure:
     return figure
 
 
+_PROOFS = "Laplace noise: as two theorems of Qiao et al. prove it enough, or as our proof does."
 _MOVED = "standard deviation of the noise,\nover the most that a value moves"
 _NAMED = {
     "Laplace, Theorem 2.1": ("Laplace, Theorem 2.1", COLOURS[0], "--"),
@@ -226,6 +227,7 @@ def draw_needs(frame: pd.DataFrame) -> Figure:
         key(figure, *axes.get_legend_handles_labels(), columns=2)
     else:
         name_lines(axes, width=30)
+    note(figure, _PROOFS)
     return figure
 
 
@@ -255,5 +257,5 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
         key(figure, handles, [ours.get(label, label) for label in labels], columns=2)
     else:
         name_lines(axes, width=22, names=ours)
-    note(figure, "Bars: 95 %.")
+    note(figure, f"{_PROOFS} Bars: 95 %.")
     return figure

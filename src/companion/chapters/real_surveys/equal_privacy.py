@@ -16,7 +16,15 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_data,
     survey_mechanism,
 )
-from companion.chapters.real_surveys.panels import LOOK, PLACES_OFF, curves, epsilon_axis, item_name, title_of
+from companion.chapters.real_surveys.panels import (
+    LOOK,
+    PLACES_OFF,
+    curves,
+    epsilon_axis,
+    item_kind,
+    item_name,
+    title_of,
+)
 from companion.chapters.real_surveys.survey_likelihood import (
     Table,
     decided,
@@ -95,8 +103,8 @@ _WAYS = {"wins, half": "wins,\nhalf", "share won": "share\nwon", "net wins": "ne
 def noiseless_orders() -> pd.DataFrame:
     """Places of the items without noise, 1 for the best, by five ways to rank.
 
-    ``survey``, ``item``; by ``wins``, ``net wins`` and the ``MLE``, undecided answers dropped; by ``wins, half``, half a
-    win for both where an answer is undecided; by ``share won`` of the answers that were decided.
+    ``survey``, ``item``; by ``wins``, ``net wins`` and the ``MLE``, undecided answers dropped; by ``wins, half``, where
+    an undecided answer is half a win for both; by ``share won`` of the answers that were decided.
     """
     frames = []
     for survey in SURVEYS:
@@ -185,13 +193,16 @@ def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
     """Places without noise, a panel a survey, a column a way to rank; items that change places are in colour."""
     ways = [name for name in frame if name not in ("survey", "item")]
     usual = frame[ways].mode(axis=1)[0]
-    others = [name for name in ways if (frame[name] != usual).any()]
-    moved = frame[(frame[ways].nunique(axis=1) > 1)]
-    message = (
-        f"Without noise {len(ways) - len(others)} of {len(ways)} ways give the same ranking; "
-        f"{' and '.join(others)} alone exchange {' and '.join(map(item_name, moved['item']))}"
-    )
-    figure, made = panels(frame.survey.nunique(), message=message, height=2.7)
+    differ = frame[ways].ne(usual, axis=0).groupby(frame.survey, sort=False).any()
+    alike = len(ways) - differ.sum(axis=1)
+    moved = frame[frame[ways].nunique(axis=1) > 1]
+    same, some = alike[alike == len(ways)].index, alike[alike < len(ways)].index
+    told = [f"all {len(ways)} ways rank the {item_kind(str(it))} alike" for it in same]
+    told += [f"{alike[it]} of {len(ways)} the {item_kind(str(it))}" for it in some]
+    others = " and ".join(name for name in ways if differ[name].any())
+    exchanged = " and ".join(map(item_name, moved["item"]))
+    message = f"Without noise {', and '.join(told)}; {others} alone exchange {exchanged}"
+    figure, made = panels(len(differ), message=message, height=2.7)
     colours = dict(zip(moved.index, COLOURS, strict=False))
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         for at, row in rows.iterrows():
@@ -200,14 +211,14 @@ def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
             last = {"va": "center", "fontsize": 9, "color": colour if at in colours else "0.2"}
             axes.annotate(item_name(row["item"]), (len(ways) - 0.8, row[ways[-1]]), annotation_clip=False, **last)
         axes.set(title=title_of(str(survey)), xlim=(-0.25, len(ways) - 0.9), ylim=(len(rows) + 0.4, 0.6))
+        axes.set_ylabel("place")
         axes.set_xticks(range(len(ways)), [_WAYS.get(name, name) for name in ways], fontsize=8.5)
         axes.set_yticks(range(1, len(rows) + 1))
         axes.grid(visible=False)
-    label_outer(made, "", "place")
     note(
         figure,
-        "Half: an undecided answer is half a win for both, else it is left out. Share won: of the decided answers. Net "
-        "wins: wins less losses. Estimator: the strengths that make the answers most likely.",
+        "Wins: answers won, undecided ones left out; half: an undecided one is half a win for both. Share won: of the "
+        "decided answers. Net wins: wins less losses. Estimator: the strengths that make the answers most likely.",
     )
     return figure
 
@@ -262,6 +273,7 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
     sure = math.ceil(100 * BAR * frame.se.max())
     note(
         figure,
-        f"Net wins: wins less losses. Undecided: neither of the two is preferred. Shares: ± {sure} % at most (95 %).",
+        "Estimator: the strengths that make the noisy answers most likely; run: one draw of the noise. Net wins: wins "
+        f"less losses. Undecided: neither of the two is preferred. Shares: ± {sure} % at most (95 %).",
     )
     return figure

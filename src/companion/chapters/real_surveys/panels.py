@@ -30,9 +30,14 @@ _NAMES = {
 _ITEMS = {"CEMS": "universities", "immigration": "concerns"}
 
 
+def item_kind(survey: str) -> str:
+    """What a survey compares."""
+    return _ITEMS[survey]
+
+
 def title_of(survey: str) -> str:
-    """A survey and what it compares."""
-    return f"{survey} survey: {survey_data(survey).n_items} {_ITEMS[survey]}"
+    """A survey and what it compares, counted."""
+    return f"{survey} survey: {survey_data(survey).n_items} {item_kind(survey)}"
 
 
 def item_name(item: str) -> str:

@@ -227,42 +227,48 @@ def least_samples(items: int, theta: float, delta: float) -> float:
 
 @styled
 def draw_rulers(frame: pd.DataFrame) -> Figure:
-    """A `ruler_table`: where a fixed phi stands on the ruler of distances, and a fixed distance on that of agreement."""
+    """A `ruler_table`: a fixed phi on the ruler of distances, a fixed distance on that of agreement."""
     phi, epsilon = frame.phi.iloc[0], frame.epsilon.iloc[0]
     few, many = frame["items"].min(), frame["items"].max()
     message = (
-        f"From {few:,} items to {many:,}, a fixed agreement leaves chance behind; a fixed distance from chance is less and "
-        "less agreement"
+        f"From {few:,} items to {many:,}, a fixed agreement gets ever further from shuffled; a fixed distance from it "
+        "is ever less agreement"
     )
     figure, (first, second) = panels(2, message=message, height=2.8, sharey=True)
     rows = np.arange(len(frame))
-    low = 10 ** math.floor(math.log10(frame.gap.min()))
-    kept = {"color": COLOURS[0], "marker": "o", "ms": 7, "lw": 1, "ls": ":"}
+    low = 10 ** math.floor(math.log10(frame.gap.min()) - 1)
     for axes, column, ends, said in (
         (first, "distance", (0, 1), [f"{it:.2f}" if it < 0.995 else "> 0.99" for it in frame.distance]),
-        (second, "gap", (low, 1), [f"{float(f'{100 * it:.1g}'):g} %" for it in frame.gap]),
+        (second, "gap", (low, 1), [percent(float(f"{it:.1g}")) for it in frame.gap]),
     ):
-        axes.hlines(rows, *ends, color="0.6", lw=3)
-        axes.plot(frame[column], rows, **kept)
+        axes.hlines(rows, *ends, color="0.75", lw=3)
+        axes.plot(frame[column], rows, color=COLOURS[0], marker="o", ms=7, ls="")
         for x, y, text in zip(frame[column], rows, said, strict=True):
             axes.annotate(text, (x, y), (0, 7), textcoords="offset points", ha="center", fontsize=9)
         axes.grid(visible=False)
         axes.spines["left"].set_visible(False)
-    first.set(xlim=(-0.06, 1.06), xlabel="distance from chance\n0: shuffled · 1: nothing in common")
-    second.set(xscale="log", xlim=(low / 1.5, 1.5), xlabel="agreement 1 − φ\nleft: shuffled · 1: always the same order")
+    first.set(xlim=(-0.06, 1.06), xlabel="distance from shuffled\n0: the same · 1: nothing in common")
+    second.set(xscale="log", xlim=(low, 1.5), xlabel="agreement 1 − φ\nto the left: nearer to shuffled")
+    ticks = [t for t in (1, 1e-2, 1e-4, 1e-6) if t >= low]
+    second.set_xticks(ticks, [percent(t) for t in ticks])
     second.minorticks_off()
     first.set_yticks(rows, [f"{m:,} items" for m in frame["items"]])
     first.set_ylim(len(frame) - 0.6, -0.7)
-    first.set_title(f"agreement fixed: 1 − φ = {1 - phi:.2g}")
+    first.set_title(f"agreement fixed: 1 − φ = {percent(round(1 - phi, 6))}")
     second.set_title(f"distance fixed: {epsilon:g}")
     for axes in (first, second):
         axes.tick_params(axis="y", length=0, labelleft=axes is first or axes.get_subplotspec().is_first_col())
     note(
         figure,
-        "Distance: the largest difference of the probabilities of an event. Agreement, in percent: by so much each "
-        "reversed pair makes a ranking less likely.",
+        "Distance: the most by which the probability of any event differs from what it is for shuffled rankings. "
+        "Agreement: each reversed pair makes a ranking less likely by so many percent.",
     )
     return figure
+
+
+def percent(share: float) -> str:
+    """A share in percent, without an exponent."""
+    return f"{np.format_float_positional(100 * share, precision=12, trim='-')} %"
 
 
 @styled
