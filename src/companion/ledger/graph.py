@@ -17,8 +17,8 @@ from companion.ledger.card import Html, fill
 from companion.ledger.files import VERDICTS
 from companion.ledger.scoreboard import Entry
 
-#: Sizes of a node, and of the gaps between layers and between the nodes of a layer, in pixels.
-WIDTH, HEIGHT, ACROSS, DOWN = 128, 38, 64, 12
+#: Sizes of a node, of the gaps between layers and between the nodes of a layer, and between edges that pass, in pixels.
+WIDTH, HEIGHT, ACROSS, DOWN, APART = 128, 38, 64, 12, 18
 #: The gap between layers of the map of one proof.
 NARROW = 24
 #: Sweeps over the layers, which put a node at the mean place of its neighbours.
@@ -182,14 +182,14 @@ def _many(verdict: str) -> str:
 def _laid_out(named: Mapping[str, Node], across: int) -> dict[str, Any]:
     """What `graph.html` draws: the nodes, their places, and the curves of the edges, with gaps of `across` pixels."""
     columns, ways = layers({name: node.uses for name, node in named.items()})
-    heights = [sum(HEIGHT + DOWN if name in named else DOWN for name in column) for column in columns]
+    heights = [sum(HEIGHT + DOWN if name in named else APART for name in column) for column in columns]
     tall = max(heights, default=0)
     at: dict[str, tuple[float, float]] = {}
     for i, column in enumerate(columns):
         y = (tall - heights[i]) / 2 + DOWN
         for name in column:
             at[name] = i * (WIDTH + across) + DOWN, y + (HEIGHT / 2 if name in named else 0)
-            y += HEIGHT + DOWN if name in named else DOWN
+            y += HEIGHT + DOWN if name in named else APART
     return {
         "drawn": [(name, named[name], *at[name]) for column in columns for name in column if name in named],
         "curves": [_curve([at[name] for name in way]) for way in ways],

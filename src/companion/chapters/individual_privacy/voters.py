@@ -262,7 +262,7 @@ def check_exp_7(frame: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_by_voters(frame: pd.DataFrame) -> Figure:
     """Losses against the number of voters, a curve an epsilon (Figure 6)."""
-    message = "Mended, every error falls as voters come in; two mistakes keep most published curves from falling as far"
+    message = "Mended, every error falls as voters come in; two mistakes keep most published curves from falling as low"
     return draw_losses(frame, "m", "epsilon", message)
 
 

@@ -366,7 +366,7 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
     label_outer(made, "ε", "error of a share × √voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     pair = "A pair: yes and no are turned equally often; as printed: a fair coin in place of every no."
-    best = "Best k: what errs least at each ε, from a pair (k = 2) to all items."
+    best = "Numbers on the black line: k, the best at each ε, from a pair (2) to all items."
     note(
         figure,
         f"Share: of the voters who prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}. {pair} {best}",

@@ -231,7 +231,8 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
         figure,
         "Trusted: one who sees all votes adds the noise. "
         "Error: pairs in the wrong order if all voters agree, × ε × voters (nobody trusted: × ε × √voters), at the "
-        "worst number of voters. What is level grows as m to the 2.5. Thin lines begin at the first point; bars: 95 %. "
+        "worst number of voters. What is level grows as m to the 2.5. Thin lines, in the colour of their "
+        "method, begin at the first point; what has none is not in the paper. Bars: 95 %. "
         "Nobody trusted, noise on all pairs: one pair from each voter. Fewer questions: pairs that sorting asks for.",
     )
     return figure

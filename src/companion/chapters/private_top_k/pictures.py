@@ -214,7 +214,7 @@ _NAMED = {
 @styled
 def draw_needs(frame: pd.DataFrame) -> Figure:
     """Noise that five promises ask for, drawn once, against k: a panel of `approximate.scales`, names on the lines."""
-    message = "From a handful of items on, Gumbel noise needs less than Laplace or exponential noise"
+    message = "From a handful of items on, Gumbel noise is proved private with less than Laplace or exponential noise"
     figure, (axes,) = panels(message=message, height=3.4)
     part = frame[(frame.panel == "oneshot") & frame.mechanism.isin(_NAMED)]
     for mechanism, rows in part.groupby("mechanism", sort=False):
@@ -227,7 +227,8 @@ def draw_needs(frame: pd.DataFrame) -> Figure:
         key(figure, *axes.get_legend_handles_labels(), columns=2)
     else:
         name_lines(axes, width=30)
-    note(figure, _PROOFS)
+    epsilon, delta = part[["epsilon", "delta"]].iloc[0]
+    note(figure, f"{_PROOFS} ε = {epsilon:g}, δ = 1/{1 / delta:,.0f}.")
     return figure
 
 

@@ -208,8 +208,8 @@ def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
         for at, row in rows.iterrows():
             colour = colours.get(at, "0.45")
             axes.plot(range(len(ways)), row[ways], color=colour, marker="o", ms=6, lw=2.2 if at in colours else 1.2)
-            last = {"va": "center", "fontsize": 9, "color": colour if at in colours else "0.2"}
-            axes.annotate(item_name(row["item"]), (len(ways) - 0.8, row[ways[-1]]), annotation_clip=False, **last)
+            right, ink = (len(ways) - 0.8, row[ways[-1]]), colour if at in colours else "0.2"
+            axes.annotate(item_name(row["item"]), right, va="center", fontsize=9, color=ink, annotation_clip=False)
         axes.set(title=title_of(str(survey)), xlim=(-0.25, len(ways) - 0.9), ylim=(len(rows) + 0.4, 0.6))
         axes.set_ylabel("place")
         axes.set_xticks(range(len(ways)), [_WAYS.get(name, name) for name in ways], fontsize=8.5)
@@ -248,7 +248,7 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
     uneven = 100 * frame["same order"][(frame.score == "net wins") & (frame["table"] != "equally often")]
     message = (
         f"With the same noise the estimator ranks as net wins do in {uneven.min():.0f} to {uneven.max():.0f} % of the "
-        "runs, and always on even comparisons"
+        "runs, and always when all pairs are compared equally often"
     )
     figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
     names = {

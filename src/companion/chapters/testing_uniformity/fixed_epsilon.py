@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from scipy import stats
 
 from companion.instruments.power_curves import LEAN
-from companion.instruments.style import CALIBRATION, COLOURS, name_lines, note, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, name_lines, note, on_phone, panels, styled
 from companion.instruments.uniformity import exponent
 from companion.ledger.claim import Check, amended, claim, content, printed
 from companion.printed import busafekete2021 as paper
@@ -257,7 +257,7 @@ def draw_rulers(frame: pd.DataFrame) -> Figure:
     first.set_title(f"agreement fixed: 1 − φ = {percent(round(1 - phi, 6))}")
     second.set_title(f"distance fixed: {epsilon:g}")
     for axes in (first, second):
-        axes.tick_params(axis="y", length=0, labelleft=axes is first or axes.get_subplotspec().is_first_col())
+        axes.tick_params(axis="y", length=0, labelleft=axes is first or on_phone())
     note(
         figure,
         "Distance: the most by which the probability of any event differs from what it is for shuffled rankings. "
