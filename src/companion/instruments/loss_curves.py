@@ -189,6 +189,6 @@ def draw_by_items(frame: pd.DataFrame) -> Figure:
     edge = "Where one comparison is private, more items make every error smaller; counting pays less for privacy"
     voter = (
         "With two mistakes mended every error grows with the items; "
-        "as run, the strengths without noise err much the same"
+        "as run, the error of the strengths without noise stays level"
     )
     return draw_losses(frame, "n", "epsilon", voter if "m" in frame else edge)

@@ -151,7 +151,7 @@ def key(figure: Figure, handles: Iterable[Any], labels: Iterable[str], *, column
     handles, labels = list(handles), list(labels)
     each = max(map(len, labels)) * 9 * LETTER + 36
     columns = max(1, min(columns, len(labels), int(72 * figure.get_figwidth() / each)))
-    taken = _grow(figure, -(-len(labels) // columns) * 9 * 1.55 / 72 + _GAP)
+    taken = _grow(figure, -(-len(labels) // columns) * 9 * 1.65 / 72 + _GAP)
     top = 1 - taken / figure.get_figheight()
     figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, top), ncols=columns, fontsize=9,
                   borderaxespad=0.2, columnspacing=1.4, handletextpad=0.5, labelspacing=0.4)  # fmt: skip

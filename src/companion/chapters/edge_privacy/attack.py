@@ -259,8 +259,8 @@ def draw_attack_by_item(frame: pd.DataFrame) -> Figure:
     )
     note(
         figure,
-        "Strength: how well what is published tells the answers about an item; below 0 it tells the opposite. "
-        "The sign: of an item's pairs with the items before it.",
+        "The attack asks whether what is published about an item goes with the answers on it. Strength: how far it "
+        "does; below 0 it says the opposite. The sign: of the answers on pairs with items of a lower number.",
     )
     name_lines(axes, names={"as printed": "sign as printed", "corrected": "sign corrected"}, width=10)
     return figure

@@ -295,7 +295,7 @@ def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
 def draw_equal_data(frame: pd.DataFrame) -> Figure:
     """Losses of `equal_data` against the number of items, a curve an epsilon."""
     message = "With the same total of comparisons, errors grow with the items, noise or none"
-    said = "Bands: 95 %. What ε protects is one comparison; the expected total is the same for any number of items."
+    said = "What ε protects is one comparison; the expected total is the same for any number of items."
     return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message, said)
 
 

@@ -16,7 +16,7 @@ from companion.chapters.edge_privacy.link_conditions import link_constants
 from companion.chapters.privacy_audited.cases.pairwise import worst_neighbours
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.loss_curves import shades
-from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import BAR, CALIBRATION, key, label_outer, note, panels, styled
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed.cai2025 import algorithm_1, proposition_3_1
@@ -251,7 +251,7 @@ def draw_least_noise(frame: pd.DataFrame) -> Figure:
         axes.plot(part.ridge, part.scaled, color=colour, label=f"enough, ε = {epsilon:g}")
         axes.plot(part.printed_ridge.iloc[0], part.printed.iloc[0], "s", color=colour)
     axes.axhline(4, color="black", lw=1, ls=":")
-    axes.axhline(2, color=COLOURS[0], lw=1.6)
+    axes.axhline(2, color="black", lw=1.6)
     for height, text in ((2, "public pairs, and noisy counts: 2"), (4, "secret pairs: at least 4")):
         axes.annotate(text, (frame.ridge.max(), height), (0, -12), textcoords="offset points", ha="right")
     last = frame.loc[frame.printed_ridge.idxmax()]
@@ -259,13 +259,21 @@ def draw_least_noise(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", ylabel="scale of the noise × ε", ylim=(0, 10))
     axes.set_xlabel("ridge γ: how hard the estimate is pulled to zero")
     key(figure, *axes.get_legend_handles_labels())
+    note(
+        figure,
+        "Estimate: of how strong the items are, from who beat whom; noisy counts: of wins. Enough: on a curve or "
+        "above it the promise is kept. Public pairs: it is no secret who met whom.",
+    )
     return figure
 
 
 @styled
 def draw_order_differences(frame: pd.DataFrame) -> Figure:
     """Share of pairs that the estimate and two noisy scores order differently, against the ridge."""
-    message = "Where all pairs are compared, estimating orders every pair of items as counting does"
+    message = (
+        "Where all pairs are compared, estimating orders every pair of items as counting does; elsewhere, pulled hard, "
+        "as net wins do"
+    )
     figure, made = panels(frame.probability.nunique(), message=message, height=2.6, sharey=True)
     looks = {"wins": CALIBRATION["corrected"] | {"ms": 9, "mfc": "none"}, "net wins": CALIBRATION["net wins"]}
     for axes, (probability, rows) in zip(made, frame.groupby("probability"), strict=True):
@@ -277,4 +285,9 @@ def draw_order_differences(frame: pd.DataFrame) -> Figure:
         axes.minorticks_off()
     label_outer(made, "ridge γ (pull to zero)", "pairs ordered otherwise (%)")
     key(figure, *made[0].get_legend_handles_labels())
+    note(
+        figure,
+        "Estimator: strengths that make the answers most likely, and are pulled to zero. Estimator and score have "
+        "the very same noise. Bars: 95 %.",
+    )
     return figure

@@ -14,7 +14,7 @@ from companion.chapters.edge_privacy.tails import UPPER, Array, condition_number
 from companion.chapters.individual_privacy.voter_tails import C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS, LEMMA
 from companion.instruments.allowance import ROUNDING, Z, agree
 from companion.instruments.loss_curves import AXES
-from companion.instruments.style import BAR, CALIBRATION, name_lines, panels, styled
+from companion.instruments.style import BAR, CALIBRATION, name_lines, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import voter_counts
@@ -174,9 +174,14 @@ def draw_norm_ratios(frame: pd.DataFrame) -> Figure:
     first = frame[frame.rate == "as printed"].iloc[0]
     ticks = np.sort(frame["items"].unique())
     root = (ticks / first["items"]) ** 0.5 * first["mean"]
-    axes.plot(ticks, root, color="black", lw=0.8, ls=":", label="growth like √n")
+    axes.plot(ticks, root, color="black", lw=0.8, ls=":", label="growth like √items")
     axes.set(xlabel=AXES["n"], ylabel="error / rate", xscale="log", yscale="log")
     axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
     axes.minorticks_off()
+    note(
+        figure,
+        "Strength: what is estimated of each item. Rate: the size of the error, up to a constant, by a theorem of "
+        "Cai et al. as printed and corrected. Bars: 95 %.",
+    )
     name_lines(axes, width=15)
     return figure

@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from companion.instruments.aggregation import numbered
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, name_lines, panels, styled
+from companion.instruments.style import COLOURS, name_lines, note, panels, styled
 from companion.instruments.uniformity import all_rankings
 from companion.ledger.claim import Check, amended, claim, printed
 from dprank.aggregation.kemeny import kemeny
@@ -246,5 +246,10 @@ def draw_noise_ratio(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", xlabel="items", ylabel="noise on an answer,\nover that of asking all pairs", ylim=(0, 2.1))
     axes.set_xticks(ticks, list(map(str, ticks)))
     axes.set_xticks([], minor=True)
+    note(
+        figure,
+        "Fewer questions: only those that quicksort asks. Each answer gets its share of ε; planned: less is kept "
+        "back for runs that want too many, which ask all pairs anew.",
+    )
     name_lines(axes, width=10)
     return figure

@@ -16,7 +16,7 @@ from scipy.stats import binom
 from companion.chapters.private_rank_centrality.comparison_graphs import all_pairs, connected, graphs, printed_matrix
 from companion.chapters.private_rank_centrality.small_graphs import GRAPHS
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import wilson
 from companion.ledger.claim import Check, amended, claim, printed
@@ -172,10 +172,10 @@ def draw_constrained(frame: pd.DataFrame) -> Figure:
     """Fraction of random graphs with a coefficient below 1 against the edge probability."""
     message = (
         "A tournament must be far denser than it takes to be in one piece "
-        "before the random walk's promise says anything"
+        "before the random walk's theorem promises anything"
     )
     figure, made = panels(2, message=message, height=2.7, sharex=True, sharey=True)
-    titles = {0: "many games of every pair", 1: "one game of every pair"}
+    titles = {0: "many games of each pair that meets", 1: "one game of each pair that meets"}
     for axes, (samples, title) in zip(made, titles.items(), strict=True):
         rows = frame[frame.samples == samples].sort_values("p")
         for number, (size, part) in enumerate(rows.groupby("n_items")):
@@ -192,4 +192,10 @@ def draw_constrained(frame: pd.DataFrame) -> Figure:
     handles, labels = made[0].get_legend_handles_labels()
     expected = Line2D([], [], color="black", lw=1, ls="--")
     key(figure, [*handles, expected], [*labels, "expected threshold"], columns=4)
+    note(
+        figure,
+        "Random walk: from player to player, towards those who win; where it stays longest is best. Its theorem "
+        "promises that the noise moves this by little, but only for a tournament that is well connected. Bars: 95 "
+        "%.",
+    )
     return figure

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.style import COLOURS, key, label_outer, on_phone, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, on_phone, panels, styled
 from companion.instruments.topk import NAMES, list_chances, theorem_2_1
 from companion.ledger.claim import Check, amended, claim, content, printed
 from dprank.topk.curve import log_set_probability
@@ -252,7 +252,7 @@ def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> Itera
 def draw_gap_curve(frame: pd.DataFrame) -> Figure:
     """Exact loss over the claimed epsilon against how far behind the chosen lie, a panel a number of items and k."""
     shapes = frame.groupby(["m", "k"], sort=False)
-    message = "The items alone keep the promise; with counts it is broken as soon as values move in any direction"
+    message = "The items alone keep the promise; with counts it is broken where values may move in any direction"
     figure, made = panels(shapes.ngroups, message=message, height=2.7, sharey=True)
     for axes, ((m, k), part) in zip(made, shapes, strict=True):
         for (adjacency, release), line in part.groupby(["adjacency", "release"], sort=False):
@@ -261,6 +261,11 @@ def draw_gap_curve(frame: pd.DataFrame) -> Figure:
             axes.plot(line.gap, line.times, color=colour, ls=style, label=f"{name}, {adjacency}")
         axes.axhline(1, color="black", lw=1, label="_")
         axes.set(title=f"{k} of {m} items", ylim=(0, 1.6))
-    label_outer(made, "gap to the others, in noise scales", "loss over the promised ε")
+    label_outer(made, "gap to the others, in noise scales", "loss ÷ promised ε")
     key(figure, *made[0].get_legend_handles_labels(), columns=1 if on_phone() else 2)
+    note(
+        figure,
+        "Published: the items selected, or their noisy counts too. One person may move all counts the same way, or "
+        "some up and some down. Gap: how far the others are behind. Black: the promise.",
+    )
     return figure

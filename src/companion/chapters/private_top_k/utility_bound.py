@@ -165,4 +165,9 @@ def draw_failure(frame: pd.DataFrame) -> Figure:
     axes.set(xlabel="gap between neighbours, in noise scales", ylabel="chance of a wrong set", yscale="log")
     axes.set_ylim(bottom=exact.failure.min() / 3, top=2)
     style.key(figure, *axes.get_legend_handles_labels(), columns=1 if style.on_phone() else 3)
+    style.note(
+        figure,
+        "Set: of the items selected. Neighbours: two items next to each other by their counts. Theorem 2.3 and the "
+        "example are of Qiao et al.",
+    )
     return figure

@@ -294,7 +294,10 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     return _power(
         frame,
         "At equal privacy, noise on the norm of all ranks sees smaller agreement than the other private tests",
-        "Further left: smaller agreement is seen. With few items grey lies under blue.",
+        f"All at ε = {Fraction(frame.epsilon_0.iloc[0]).limit_denominator(100)}, but for grey. Further left: "
+        "smaller agreement is seen; dotted: allowed when all is chance. UNIF, TRUN, bucketing: tests of "
+        "Busa-Fekete et al., of some pairs; norm of all ranks: how far mean places lie apart. With few items grey "
+        "lies under blue.",
     )
 
 

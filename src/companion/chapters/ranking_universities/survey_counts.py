@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from companion.instruments import surveys as datasets
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import BAR, CALIBRATION, key, label_outer, panels, styled
+from companion.instruments.style import BAR, CALIBRATION, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed.cai2025 import algorithm_3
@@ -207,7 +207,7 @@ def _spent(frame: pd.DataFrame) -> dict[str, str]:
 @styled
 def draw_rank_difference(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference against epsilon, a panel a survey; bars are 95 % intervals of the simulation."""
-    message = "The published points lie on the printed noise, which spends more privacy than the axis says"
+    message = "The published points lie on the curve of the printed noise, which spends more privacy than the axis says"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.9, sharey=True)
     names = {name: f"{_NAMES[name]} (spends {spent})" for name, spent in _spent(frame).items()}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
@@ -224,4 +224,8 @@ def draw_rank_difference(frame: pd.DataFrame) -> Figure:
         axes.minorticks_off()
     label_outer(made, "ε on the axis of the paper", "places off, mean of the items")
     key(figure, *made[-1].get_legend_handles_labels(), columns=4)
+    note(
+        figure,
+        "CEMS, immigration: two surveys. Lines: exact; marks: simulated, bars 95 %; crosses: the paper's figure.",
+    )
     return figure

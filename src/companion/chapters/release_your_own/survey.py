@@ -242,7 +242,7 @@ def draw_places(frame: pd.DataFrame) -> Figure:
     fixed = list(frame.item[frame.lowest == frame.highest])
     keep = "keeps" if len(fixed) == 1 else "keep"
     kept = f"only {_listed(fixed)} {keep} one place" if fixed else "no place is certain"
-    figure, (axes,) = panels(message=f"After the noise {kept}", height=2.8)
+    figure, (axes,) = panels(message=f"By the noise alone {kept}", height=2.8)
     rows = np.arange(len(frame))
     low, high = frame["lowest drawn"] - 0.12, frame["highest drawn"] + 0.12
     drawn = axes.hlines(rows, low, high, color=COLOURS[5], lw=2.5)
@@ -253,4 +253,9 @@ def draw_places(frame: pd.DataFrame) -> Figure:
     axes.set(xlim=(0.6, len(frame) + 0.4), ylim=(len(frame) - 0.5, -0.5), xlabel="place, 1 is to be improved first")
     axes.tick_params(axis="y", length=0)
     key(figure, [place, noise, drawn], ["released", "noise", "noise, and who took part"], columns=3)
+    note(
+        figure,
+        "Bars: places that are left open if all ranges of a kind are to be right together 95 times in 100. Who "
+        "took part: if the people are a sample of many who might have answered.",
+    )
     return figure

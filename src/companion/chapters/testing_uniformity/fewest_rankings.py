@@ -15,7 +15,7 @@ from scipy import special
 
 from companion.chapters.testing_uniformity.fixed_epsilon import bracket, exponent_at, shared_variance, unif_samples
 from companion.chapters.testing_uniformity.mallows_laws import chi_square
-from companion.instruments.style import CALIBRATION, COLOURS, name_lines, panels, styled
+from companion.instruments.style import CALIBRATION, COLOURS, name_lines, note, panels, styled
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.models.mallows import theta_at
 
@@ -107,7 +107,10 @@ def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
 @styled
 def draw_samples(frame: pd.DataFrame) -> Figure:
     """Rankings against items at a fixed epsilon: what UNIF draws, what any test needs, what the abstract says."""
-    message = "At a fixed distance from random, long lists take more rankings, not fewer as the abstract has it"
+    message = (
+        "At a fixed distance from random, long lists take more rankings if nobody knows the order, not fewer as the "
+        "abstract has it"
+    )
     figure, (axes,) = panels(message=message, height=3.4)
     items, as_printed = frame["items"], CALIBRATION["as printed"]["color"]
     axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="what UNIF asks for")
@@ -115,5 +118,10 @@ def draw_samples(frame: pd.DataFrame) -> Figure:
     axes.plot(items, frame.known, "D-", color=COLOURS[3], label="enough if the order is known")
     axes.plot(items, frame.claimed, "--", color=as_printed, label="the abstract's rate")
     axes.set(xscale="log", yscale="log", xlabel="items", ylabel="rankings needed")
+    note(
+        figure,
+        "UNIF: the test of Busa-Fekete et al.; theirs is the abstract, of which the slope counts: its line goes "
+        "through the least that UNIF asks for. Order: that towards which the rankings lean.",
+    )
     name_lines(axes, width=12)
     return figure

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from companion.chapters.testing_uniformity.power import PANELS
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.power_curves import LEAN, REJECTED, level
-from companion.instruments.style import BAR, COLOURS, key, name_lines, on_phone, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, name_lines, note, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import FALSE_ALARM, all_distances
 from companion.ledger.claim import Check, amended, claim, printed
@@ -175,9 +175,16 @@ def draw_ma_power(frame: pd.DataFrame) -> Figure:
         axes.errorbar(part.gap, part["mean"], BAR * part.se, capsize=2, color=colour, marker=mark, label=str(reading))
     level(axes, frame.delta.iloc[0])
     axes.set(xlabel=LEAN, ylabel=REJECTED, ylim=(-0.02, 1.02))
+    items, rankings, delta = frame[["items", "rankings", "delta"]].iloc[0]
+    said = (
+        "Centre: the order that rankings are held against. At the left end they are shuffled, and "
+        f"{100 * delta:g} % of the tests may reject (dotted). {items:,.0f} items, {rankings:,.0f} rankings; bars: 95 %."
+    )
     if on_phone():
         handles, labels = axes.get_legend_handles_labels()
         key(figure, handles, [_SHORT[label] for label in labels])
     else:
-        name_lines(axes, width=22, names=_SHORT)
+        whole = {label: name.replace("-", "\N{NON-BREAKING HYPHEN}") for label, name in _SHORT.items()}
+        name_lines(axes, width=22, names=whole)
+    note(figure, said)
     return figure

@@ -163,7 +163,8 @@ def draw_used(frame: pd.DataFrame) -> Figure:
     key(figure, handles, [str(it.get_label()) for it in handles])
     note(
         figure,
-        "δ: a small chance that the promise may fail. At 0: no use is known. "
-        f"The other {len(frame) - len(less)} methods are not drawn.",
+        "Used: the largest privacy loss known for any data, over the ε promised. Setting: so many items and "
+        "people, at one ε. At 0: no data are known that lose any. δ: a small chance that the promise may fail. The "
+        f"other {len(frame) - len(less)} methods are not drawn.",
     )
     return figure
