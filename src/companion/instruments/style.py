@@ -108,7 +108,10 @@ def _grow(figure: Figure, inches: float) -> float:
     height = figure.get_figheight()
     taken = (1 - engine.get()["rect"][3]) * height
     engine.set(rect=(0, 0, 1, 1 - (taken + inches) / (height + inches)))
+    tops = [legend.get_bbox_to_anchor().y1 / figure.bbox.height for legend in figure.legends]
     figure.set_figheight(height + inches)
+    for legend, top in zip(figure.legends, tops, strict=True):
+        legend.set_bbox_to_anchor((0, 1 - (1 - top) * height / (height + inches)))
     for said in figure.texts:
         said.set_y(1 - _GAP / (height + inches))
     return float(taken)
@@ -151,7 +154,7 @@ def key(figure: Figure, handles: Iterable[Any], labels: Iterable[str], *, column
     handles, labels = list(handles), list(labels)
     each = max(map(len, labels)) * 9 * LETTER + 36
     columns = max(1, min(columns, len(labels), int(72 * figure.get_figwidth() / each)))
-    taken = _grow(figure, -(-len(labels) // columns) * 9 * 1.65 / 72 + _GAP)
+    taken = _grow(figure, -(-len(labels) // columns) * 9 * 1.6 / 72 + _GAP)
     top = 1 - taken / figure.get_figheight()
     figure.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, top), ncols=columns, fontsize=9,
                   borderaxespad=0.2, columnspacing=1.4, handletextpad=0.5, labelspacing=0.4)  # fmt: skip
