@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from companion.instruments.style import COLOURS, key, note, panels, styled
+from companion.instruments.style import COLOURS, key, name_lines, note, panels, styled
 from companion.instruments.sweep import stream
 from dprank.audit.betting import FIRST, LowerBound, Sampler, lower_bound
 from dprank.audit.clopper_pearson import held_out_bound
@@ -171,7 +171,7 @@ def draw_to_catch(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases until refuted")
     axes.set_xticks([factor - 1 for factor in factors], [f"{factor:g}" for factor in factors])
     axes.minorticks_off()
-    key(figure, *axes.get_legend_handles_labels(), columns=2)
+    name_lines(axes, width=9)
     note(
         figure,
         "Betting: a game that nobody can expect to win where the promise is kept; riches refute it. Counting: half of "
