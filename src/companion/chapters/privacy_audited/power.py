@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from companion.instruments.style import COLOURS, key, panels, styled
+from companion.instruments.style import COLOURS, key, name_lines, note, panels, styled
 from companion.instruments.sweep import stream
 from dprank.audit.betting import FIRST, LowerBound, Sampler, lower_bound
 from dprank.audit.clopper_pearson import held_out_bound
@@ -108,7 +108,10 @@ def draw_bet(frame: pd.DataFrame) -> Figure:
     start = frame.output[frame.bet].min()
     low, high = (frame.loc[frame.bet, name].sum() for name in ("first", "second"))
     count = frame.second_count[0]
-    message = f"{start} or more is published {high / low:.1f} times as often if the count is {count}: a bet on it wins"
+    message = (
+        f"{start} or more is published {high / low:.1f} times as often if the count is {count}, where ε = {PROMISE:g} "
+        f"allows {np.exp(PROMISE):.1f} times: a bet on it wins"
+    )
     figure, (axes,) = panels(message=message, height=2.9)
     columns = ("first", frame.first_count[0], COLOURS[0], -0.2), ("second", count, COLOURS[1], 0.2)
     for name, true, colour, shift in columns:
@@ -137,9 +140,16 @@ def draw_wealth(frame: pd.DataFrame) -> Figure:
             axes.plot(line.samples, np.minimum(line.wealth, top), color=colour, marker=mark, ms=3, lw=1, label=label)
     goal = frame.goal.max()
     axes.axhline(goal, color="black", lw=0.8, ls=":")
-    axes.annotate("refuted", (1, goal), (-2, 3), ("axes fraction", "data"), "offset points", ha="right", fontsize=9)
+    axes.annotate(
+        f"refuted: {goal:,.0f}", (1, goal), (-2, 3), ("axes fraction", "data"), "offset points", ha="right", fontsize=9
+    )
     axes.set(xscale="log", yscale="log", xlabel="releases", ylabel="wealth", ylim=(1e-3, top * 2))
     key(figure, *axes.get_legend_handles_labels(), columns=5)
+    note(
+        figure,
+        f"A line: one audit, {frame.run.nunique()} of each colour; it ends where the promise is refuted. Why "
+        f"{goal:,.0f}: a kept promise ever lets the wealth grow so {goal:,.0f}-fold with chance 1/{goal:,.0f} at most.",
+    )
     return figure
 
 
@@ -161,5 +171,10 @@ def draw_to_catch(frame: pd.DataFrame) -> Figure:
     axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases until refuted")
     axes.set_xticks([factor - 1 for factor in factors], [f"{factor:g}" for factor in factors])
     axes.minorticks_off()
-    key(figure, *axes.get_legend_handles_labels(), columns=2)
+    name_lines(axes, width=9)
+    note(
+        figure,
+        "Betting: a game that nobody can expect to win where the promise is kept; riches refute it. Counting: half of "
+        f"the releases chooses an event, half counts it. Bars: the middle half of {frame.runs.iloc[0]} audits.",
+    )
     return figure

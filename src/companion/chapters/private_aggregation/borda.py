@@ -270,15 +270,15 @@ def check_local_noise(frame: pd.DataFrame) -> list[Check]:
 _MESSAGES = {
     "central": "Noise on mean places (Borda) costs least, except where places mislead: in two camps at large ε, and on "
     "the data hard for Borda",
-    "local": "Nobody trusted, ordering by all pairs costs as much as mean places (Borda) or somewhat more, but far "
-    "less where places mislead",
+    "local": "Nobody trusted, ordering by all pairs costs as much as mean places (Borda) or somewhat more, but less "
+    "where places mislead: in two camps, and on the data hard for Borda",
 }
 #: Label, colour and mark of each method.
 LOOK = {
     SCORES: ("noise on mean places (Borda scores)", COLOURS[2], "D"),
     MATRIX: ("noisy matrix of all pairs, best order", COLOURS[0], "o"),
     "DPKwikSort": ("DPKwikSort (private sorting)", COLOURS[1], "s"),
-    REPAIR: ("half and half: ε on places and on pairs", COLOURS[3], "^"),
+    REPAIR: ("half of ε on places, half on pairs", COLOURS[3], "^"),
 }
 
 
@@ -296,12 +296,17 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
         axes.axhline(part["floor"].iloc[0], color="black", lw=0.8, ls=":", label="Borda without noise")
         axes.set(xscale="log", title=name)
         axes.set_ylim(bottom=-0.04 * axes.get_ylim()[1])
+        axes.tick_params(labelbottom=True)
     values = sorted(set(frame.epsilon))
-    every = 2 if on_phone() and len(values) > 3 else 1
-    made[0].set_xticks(values, [f"{value:g}" * (not at % every) for at, value in enumerate(values)])
+    values = values[:: 2 if on_phone() and len(values) > 3 else 1]
+    made[0].set_xticks(values, [f"{value:g}" for value in values])
     made[0].minorticks_off()
     label_outer(made, "ε", "cost above the best\norder, per pair")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     made_up = "Mallows, φ = 0.9: voters who lean to one order (1 is chance, near 0 nearly all alike)"
-    note(figure, f"{made_up}. Hard for Borda: mean places give a bad order. Parties, universities: two surveys")
+    cost = (
+        "Cost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on average"
+    )
+    hard = "Hard for Borda: mean places give a bad order. Parties, universities: two surveys. Bars: 95 %"
+    note(figure, f"{cost}. {made_up}. {hard}.")
     return figure

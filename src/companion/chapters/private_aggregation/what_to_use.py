@@ -274,8 +274,9 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         "Number: pairs lost above the best order, % of all. Framed: one method alone is best, or a coin toss does "
-        "as well. Scores: noise on the items' scores; matrix: on every pair. Mallows: votes near one order; two camps: "
-        "near two. Pure: ε alone; approximate: with a small δ; local: nobody is trusted.",
+        "as well; no frame: several are alike. Scores: noise on the items' scores; matrix: on every pair. Mallows: "
+        "votes near one order; two camps: near two. Pure: ε alone; approximate: with a small δ; local: nobody is "
+        "trusted.",
     )
     return figure
 

@@ -271,8 +271,9 @@ def draw_flipped_comparison(frame: pd.DataFrame) -> Figure:
         axes.errorbar(part.probability, part["mean"], BAR * part.se, capsize=2, label=label, **look)
     axes.set(yscale="log", xlabel="chance that a pair of players meets")
     axes.set_ylabel("change of a score by one game\nthat is reversed / mean score")
-    ends = mean.loc[at, "change"] * 1.15, mean.loc[at, "printed"] / 1.15
-    axes.annotate("", (at, ends[0]), (at, ends[1]), arrowprops={"arrowstyle": "<->", "color": "0.3", "lw": 1})
+    ends = mean.loc[at, "change"], mean.loc[at, "printed"]
+    to_marks = {"arrowstyle": "<->", "color": "0.3", "lw": 1, "shrinkA": 2, "shrinkB": 2}
+    axes.annotate("", (at, ends[0]), (at, ends[1]), arrowprops=to_marks)
     said: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "color": "0.3", "fontsize": 9}
     axes.annotate(f"{times} ×", (at, float(np.prod(ends)) ** 0.5), (-5, 0), **said)
     name_lines(axes, width=12)

@@ -43,7 +43,7 @@ def draw_feedback(frame: pd.DataFrame) -> Figure:
         axes.set(
             xlim=(-0.45, 2.45),
             ylim=(-0.75, 1.25),
-            title=f"{results}:\nnext steps differ by up to τ₁ = {part.tau.iloc[0]:g}",
+            title=f"{results}:\nnext steps differ by up to {part.tau.iloc[0]:g}",
         )
         axes.set_axis_off()
         for step in part.itertuples():
@@ -64,7 +64,9 @@ def _step(axes: Axes, start: str, end: str, chance: float) -> None:
     """An arrow to another player, or words below one who stays."""
     (x, y), (there, above) = _PLACES[start], _PLACES[end]
     if start == end:
-        axes.text(x, y - 0.42 if y == 0 else y + 0.42, f"stays {chance:g}", ha="center", va="center", fontsize=9)
+        axes.text(
+            x, y - 0.42 if y == 0 else y + 0.42, f"stays with chance {chance:g}", ha="center", va="center", fontsize=9
+        )
         return
     arrow = {"arrowstyle": "-|>", "color": COLOURS[0], "lw": 1.6, "shrinkA": 14, "shrinkB": 14}
     axes.annotate("", (there, above), (x, y), arrowprops=arrow)

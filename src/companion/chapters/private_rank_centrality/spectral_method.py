@@ -22,7 +22,7 @@ from companion.chapters.private_rank_centrality.comparison_graphs import (
     strengths,
 )
 from companion.instruments.allowance import ROUNDING, Z
-from companion.instruments.style import BAR, COLOURS, key, on_phone, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, note, on_phone, panels, styled
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import wilson
 from companion.ledger.claim import Check, amended, claim, printed, supplied
@@ -221,14 +221,19 @@ def draw_estimation_error(frame: pd.DataFrame) -> Figure:
             walk.samples, walk["mean"], BAR * walk.se, capsize=2, label=f"{100 * probability:g} % of pairs meet", **look
         )
         ratio.errorbar(walk.samples, share, BAR * off, capsize=2, **look)
-    root = walk["mean"].iloc[-1] * (walk.samples.iloc[-1] / walk.samples) ** 0.5
+    root = 0.7 * walk["mean"].iloc[-1] * (walk.samples.iloc[-1] / walk.samples) ** 0.5
     error.plot(walk.samples, root, color="black", lw=0.8, ls=":", label="four times the games, half the error")
     ratio.axhline(1, color="black", lw=0.8)
     error.set(yscale="log", title="the walk", ylabel="sum of all errors")
-    ratio.set(title="beside maximum likelihood", ylabel="error over its error")
+    ratio.set(title="beside maximum likelihood", ylabel="the walk's error /\nmaximum likelihood's error")
     for axes in (error, ratio):
         axes.set(xscale="log", xlabel="games of every pair that meets")
         axes.set_xticks(walk.samples, [f"{tick}" for tick in walk.samples])
         axes.minorticks_off()
     key(figure, *error.get_legend_handles_labels(), columns=1 if on_phone() else 3)
+    note(
+        figure,
+        "The walk moves from losers to winners; the share of its time at a player is that player's strength. "
+        "Error: of all strengths, which add up to 1. Bars: 95 %.",
+    )
     return figure

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from companion.instruments.style import COLOURS, DESK, PHONE, on_phone, panels, styled, wrapped
+from companion.instruments.style import COLOURS, DESK, PHONE, note, on_phone, panels, styled, wrapped
 
 #: Question and answers of the steps of Algorithm 3, and what is wrong with an answer.
 _STEPS = (
@@ -36,9 +36,15 @@ def draw_trun_steps(frame: pd.DataFrame) -> Figure:
             asked.append(_box(axes, 0.25, -at, step.question, "black"))
             if at:
                 _arrow(axes, asked[-2], asked[-1], "no")
+        bent = "arc3" if step.question else "angle,angleA=-90,angleB=180,rad=0"
         colour = COLOURS[1] if step.wrong else "black"
         answer = _box(axes, 0.8, -at, "\n".join(filter(None, (step.answer, step.wrong))), colour)
-        _arrow(axes, asked[-1], answer, "", colour)
+        _arrow(axes, asked[-1], answer, "", colour, bent)
+    note(
+        figure,
+        "TRUN: the paper's private test whether rankings are shuffled. Sign: which of two items a ranking puts first, "
+        "+1 or −1. p: the larger, the more often rankings have the same sign at a pair of items.",
+    )
     return figure
 
 
@@ -50,9 +56,10 @@ def _box(axes: Axes, x: float, y: float, text: str, colour: str) -> Text:
                      bbox={"boxstyle": "round,pad=0.4", "fc": "none", "ec": colour})  # fmt: skip
 
 
-def _arrow(axes: Axes, start: Text, end: Text, word: str, colour: str = "black") -> None:
+def _arrow(axes: Axes, start: Text, end: Text, word: str, colour: str = "black", bent: str = "arc3") -> None:
     """From the frame of words to that of others, with a word beside it."""
     (x, y), (there, below) = start.get_position(), end.get_position()
     frames = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", (there, below), (x, y), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2} | frames)
+    look = {"arrowstyle": "-|>", "connectionstyle": bent, "color": colour, "lw": 1.2}
+    axes.annotate("", (there, below), (x, y), arrowprops=look | frames)
     axes.text((x + there) / 2 + 0.02, (y + below) / 2, word, va="center", fontsize=9)

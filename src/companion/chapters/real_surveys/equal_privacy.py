@@ -17,6 +17,7 @@ from companion.chapters.ranking_universities.survey_counts import (
     survey_mechanism,
 )
 from companion.chapters.real_surveys.panels import (
+    ESTIMATORS,
     LOOK,
     PLACES_OFF,
     curves,
@@ -155,7 +156,7 @@ def noise_needed(epsilon: float) -> pd.DataFrame:
 @styled
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference of all methods against epsilon, a panel a survey; bars are 95 % intervals."""
-    message = "At equal privacy all methods rank nearly alike, but for the estimator as printed"
+    message = "At equal privacy all methods rank nearly equally well, but for the estimator as printed"
     figure, made = panels(frame.survey.nunique(), message=message, height=3.0, sharey=True)
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         curves(axes, rows, "epsilon")
@@ -163,6 +164,7 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
         epsilon_axis(axes, str(survey), rows.epsilon)
     label_outer(made, "ε (each pair answered at most once)", PLACES_OFF)
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    note(figure, f"{ESTIMATORS} Lower is better. Bars: 95 %.")
     return figure
 
 

@@ -15,10 +15,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from companion.chapters.real_surveys.panels import curves
+from companion.chapters.real_surveys.panels import ESTIMATORS, curves
 from companion.chapters.real_surveys.survey_likelihood import random_difference
 from companion.instruments.loss_curves import AXES
-from companion.instruments.style import key, label_outer, panels, styled
+from companion.instruments.style import key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.printed.cai2025 import algorithm_1
 from dprank.data.counting import Score
@@ -184,7 +184,7 @@ def draw_incomplete(frame: pd.DataFrame) -> Figure:
     """Error against the share of compared pairs, a panel a kind of graph; bars are 95 % intervals."""
     message = "Net wins are as good as any, unless leagues rarely meet: then it pays to make public who met whom"
     figure, made = panels(frame.graph.nunique(), message=message, height=3.1, sharey=True)
-    names = {"Erdős–Rényi": "every pair alike", "two leagues": "two leagues, rarely meeting"}
+    names = {"Erdős–Rényi": "every pair equally likely", "two leagues": "two leagues, rarely meeting"}
     for axes, (graph, rows) in zip(made, frame.groupby("graph", sort=False), strict=True):
         curves(axes, rows, "probability")
         axes.axhline(1.0, color="black", ls=":", lw=1.2)
@@ -192,4 +192,6 @@ def draw_incomplete(frame: pd.DataFrame) -> Figure:
         axes.set(title=names.get(str(graph), str(graph)), xlim=(0, 1.03), ylim=(0, 1.12))
     label_outer(made, AXES["p"], "places off / random order's")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    shares = "Win fraction: noisy wins over noisy wins and losses."
+    note(figure, f"ε = {frame.epsilon.iloc[0]:g} for one comparison. {ESTIMATORS} {shares} Bars: 95 %.")
     return figure

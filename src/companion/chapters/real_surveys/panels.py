@@ -27,6 +27,11 @@ _NAMES = {
     "MLE, private graph": "estimator, pairs secret",
     "MLE, public graph": "estimator, pairs public",
 }
+#: What the names of the estimators mean.
+ESTIMATORS = (
+    "Net wins: wins minus losses. Estimator: most likely strengths, with noise; pairs secret or public: whether it is "
+    "secret who met whom; as printed: with more noise than ε needs."
+)
 _ITEMS = {"CEMS": "universities", "immigration": "concerns"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -160,6 +161,10 @@ def _causes(there: bool, items: tuple[str, ...]) -> Tallies:
         return data
 
 
+#: What the first and the last attacker guess.
+_GUESSED = "right guesses which of two\nballots a person gave, %"
+
+
 @styled
 def draw_averaged(frame: pd.DataFrame) -> Figure:
     """Share of right guesses against the number of releases, and the most that the sum of their epsilons allows."""
@@ -169,10 +174,14 @@ def draw_averaged(frame: pd.DataFrame) -> Figure:
     axes.errorbar(frame.releases, 100 * frame.guessed, 100 * BAR * frame.se, **look)
     first = frame.epsilon.iloc[0] / frame.releases.iloc[0]
     axes.axvspan(1 / first, frame.releases.iloc[-1] * 1.5, color="0.9", lw=0)
-    axes.text(1 / first * 1.3, 50, "a budget of 1 refuses these", fontsize=9, color="0.35", va="bottom")
+    axes.text(1 / first * 1.3, 50, "a budget of ε = 1 refuses these", fontsize=9, color="0.35", va="bottom")
     axes.set(xscale="log", xlim=(0.8, frame.releases.iloc[-1] * 1.5), ylim=(49, 101.5))
-    axes.set(xlabel=f"releases at ε = {first:g} each", ylabel="guesses that are right, %")
+    axes.set(xlabel=f"releases at ε = {first:g} each", ylabel=_GUESSED)
     key(figure, *axes.get_legend_handles_labels(), columns=2)
+    note(
+        figure,
+        "50: pure guessing. Dashed: if the ε of all releases add up. Budget: what they may add up to. Bars: 95 %.",
+    )
     return figure
 
 
@@ -204,16 +213,19 @@ def draw_labelled(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_doubled(frame: pd.DataFrame) -> Figure:
     """Share of right guesses of the best attacker against the ways in which a name is written."""
-    message = "Whoever counts names instead of people gives one person many ballots, and breaks the promise"
+    message = "Whoever counts names instead of people gives one person many ballots, and soon breaks the promise"
+    names = {"names as written": "each name counted, as written", "one person": "each person counted once"}
     figure, (axes,) = panels(message=message, height=3.1)
     for (tool, part), colour, mark in zip(frame.groupby("tool", sort=False), COLOURS[1::-1], "os", strict=True):
-        axes.plot(part.ways, 100 * part.guessed, f"{mark}-", color=colour, ms=4, label=str(tool))
+        axes.plot(part.ways, 100 * part.guessed, f"{mark}-", color=colour, ms=4, label=names[str(tool)])
     axes.axhline(100 * frame["at most"].iloc[0], ls="--", color="0.4", lw=1.2, label="promised: no more")
     axes.set_xscale("log", base=2)
     ways = sorted(frame.ways.unique())
     axes.set_xticks(ways, [str(count) for count in ways])
-    axes.set(ylim=(49, 101.5), xlabel="ways in which one name is written", ylabel="guesses that are right, %")
-    name_lines(axes, width=10)
+    axes.set(ylim=(49, 101.5), xlabel="ways in which one name is written", ylabel=_GUESSED)
+    name_lines(axes, width=13)
+    epsilon = math.log(frame["at most"].iloc[0] / (1 - frame["at most"].iloc[0]))
+    note(figure, f"50: pure guessing. Promised: by ε = {epsilon:g}. All spellings have the same ballot.")
     return figure
 
 

@@ -16,7 +16,7 @@ from scipy import stats
 from companion.chapters.testing_uniformity import power
 from companion.instruments.allowance import Z
 from companion.instruments.power_curves import LEAN, REJECTED, curve
-from companion.instruments.style import COLOURS, key, label_outer, panels, styled
+from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import certain
 from companion.ledger.claim import Check, amended, claim, printed
@@ -122,4 +122,10 @@ def draw_any_centre(frame: pd.DataFrame) -> Figure:
         axes.set(title=f"{items:,} items, {rankings:,} rankings", xscale="log", ylim=(-0.03, 1.05))
     label_outer(made, LEAN, REJECTED)
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
+    note(
+        figure,
+        "Centre: the order from which Mallows's test measures the rankings. Rejected: found not to be shuffled. "
+        f"UNIF: the paper's test by pairs of items; equal size: with exactly {100 * power.DELTA:g} % false alarms. "
+        "Bars: 95 %.",
+    )
     return figure

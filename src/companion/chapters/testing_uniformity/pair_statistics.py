@@ -231,15 +231,16 @@ def draw_null_law(frame: pd.DataFrame) -> Figure:
         np.exp(-(excess**2) / 4),
         color=CALIBRATION["as printed"]["color"],
         lw=2.2,
-        label="promised at the threshold",
+        label="promised by the printed formula",
     )
     axes.set(yscale="log", ylim=(1e-6, 1.3), ylabel="chance that shuffled rankings pass")
     axes.set_xlabel("threshold above the statistic's mean,\nin units of √items")
     handles, labels = axes.get_legend_handles_labels()
-    handles.append(Line2D([], [], color=_EXCEEDED, alpha=0.3, lw=7))
+    handles.append(Line2D([], [], color=_EXCEEDED, alpha=0.3, lw=7, solid_capstyle="butt"))
     key(figure, handles, [*labels, "more than promised"], columns=1 if on_phone() else 3)
     note(
         figure,
-        "Pass: the statistic of the test exceeds the threshold. Mean: that of the statistic if rankings are shuffled.",
+        "Pass: the test's statistic exceeds the threshold. Mean: its mean if rankings are shuffled. Orange line: for "
+        "each threshold the chance that the paper promises. The numbers of rankings differ, too.",
     )
     return figure

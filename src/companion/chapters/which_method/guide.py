@@ -66,7 +66,7 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
     """A row a size, epsilon and trust: ``question``; ``use``, the best, "" where several are alike; ``mean``, ``se``.
 
     Each method stands with the kind of data that is worst for it. ``said``: the mean in per cent, or of strengths on
-    their scale; ``dark``: from 0 to 1, where half of all pairs are wrong, or strengths by as much as 1.
+    their scale; ``dark``: from 0 to 1, where all is lost, half of all pairs are wrong, or strengths by 1.
     """
     ranked = standing(_worst_kind(frame[(frame["question"] == question) & (frame["delta"] <= delta)]), delta)
     rows = []
@@ -85,7 +85,7 @@ def map_of(frame: pd.DataFrame, question: str, delta: float = 0.0) -> pd.DataFra
     return found.assign(
         question=question,
         said=found["mean"].map("{:.2f}".format) if scaled else (100 * found["mean"]).map("{:.1f}".format),
-        dark=(found["mean"] if scaled else 2 * found["mean"]).clip(upper=1),
+        dark=(found["mean"] / _DARKEST.get(question, 1)).clip(upper=1),
     )
 
 
@@ -301,11 +301,11 @@ def _map(frame: pd.DataFrame, message: str) -> Figure:
         axes.set_xticks([x + 0.5 for x in range(len(epsilons))], [f"{e:g}" for e in epsilons], fontsize=8.5)
         named = [_size(*size) for size in sizes]
         if on_phone():
-            named = [re.sub(" items| people| each", "", it) for it in named]
+            named = [re.sub(" items| people| (answers?|names?) each", "", it) for it in named]
             axes.set_ylabel(
-                "items, people, answers"
-                if frame["answers"].any()
-                else "items, people" + ", top k" * bool(frame["k"].any())
+                "items, people"
+                + ", top k" * bool(frame["k"].any())
+                + (", names" if frame["k"].any() else ", answers") * bool(frame["answers"].any())
             )
         axes.set_yticks([len(sizes) - y - 0.5 for y in range(len(sizes))], named, fontsize=8.5)
         axes.grid(visible=False)
@@ -315,10 +315,14 @@ def _map(frame: pd.DataFrame, message: str) -> Figure:
     if handles:
         key(figure, handles, [name + _PLAIN.get(name, "") for name in names], columns=3)
     alone = "framed: one alone is best; no frame: several are alike" if handles else "several methods are alike"
+    full = ", up to 1" * (question == "strengths")
     trusted = f"Trusted: with the {_GIVEN[question]} themselves" + "; where nobody is, each person adds the noise" * (
         len(trusts) > 1
     )
-    note(figure, f"{trusted}. Number: {_NUMBERS[question]}, of the best method (more strongly shaded: more); {alone}.")
+    note(
+        figure,
+        f"{trusted}. Number: {_NUMBERS[question]}, of the best method (more strongly shaded: more{full}); {alone}.",
+    )
     return figure
 
 
@@ -351,6 +355,8 @@ _PLAIN = {
     "PerturbedMLE": " (likelihood)",
     "NoisyCounts": " (counts of wins)",
 }
+#: Half of all pairs are wrong in a random order: no map of pairs is darker.
+_DARKEST = dict.fromkeys(("ranking", "consensus"), 0.5)
 #: What the numbers of a question's map are.
 _NUMBERS = {
     "ranking": "pairs in the wrong order, %",
@@ -358,7 +364,7 @@ _NUMBERS = {
     "consensus": "pairs in the wrong order, %",
     "winner": "chance of a wrong winner, %",
     "topk": "share of the top k that is missed, %",
-    "agreement": "chance that agreement is missed, %",
+    "agreement": "tests (5 % false alarms) that miss that people lean to one order or two, %",
 }
 
 
@@ -381,11 +387,12 @@ _MESSAGES = {
     "winner": "Somebody trusted, ten thousand people name the winner at any ε",
     "topk": "Somebody trusted, ten thousand people find the top k from ε = 0.2 on; nobody trusted, a million "
     "do only at large ε",
-    "agreement": "Somebody trusted, one test is best nearly everywhere; nobody trusted, agreement is seen "
+    "agreement": "Somebody trusted, NoisyNorm is the best test nearly everywhere; nobody trusted, agreement is seen "
     "only at a large ε and with enough items",
 }
 
 
 def _size(items: int, people: int, answers: int, k: int) -> str:
-    more = (f", top {k}" if k else "") + (f", {answers} each" if answers else "")
+    given = f"{'name' if k else 'answer'}{'s' * (answers > 1)}"
+    more = (f", top {k}" if k else "") + (f", {answers} {given} each" if answers else "")
     return f"{items} items, {people:,} people{more}".replace("000,000", " M").replace(", M", " M")

@@ -224,6 +224,19 @@ def test_the_printed_growth_is_seen(errors, fits):
     assert outcome[1] is not False
 
 
+def test_the_title_says_how_errors_grow_beside_the_printed_ones(errors):
+    fewer = {"II, Laplace", "II, Gaussian", "local II"}
+    mine = errors.row.isin(fewer) | errors.row.isin({"I, Laplace", "I, Gaussian", "local I"})
+    beside = errors["items"] ** np.where(errors.row.isin(fewer), 0.1, -0.1)
+    made = errors.assign(error=errors.error.where(~mine, errors.printed * beside))
+    said = " ".join(study.draw_errors(made).get_suptitle().split())
+    assert "grows more slowly than the paper's line; with its fewer questions, faster" in said
+    mixed = made.assign(error=made.error.where(made.row != "II, Gaussian", made.printed / made["items"]))
+    assert "fewer questions, here faster, there more slowly" in " ".join(
+        study.draw_errors(mixed).get_suptitle().split()
+    )
+
+
 @pytest.mark.parametrize("row", list(table_rows.ROWS))
 @pytest.mark.parametrize(("varied", "by"), [("n", "voters"), ("ε", "epsilon")])
 @pytest.mark.slow
