@@ -101,7 +101,9 @@ AXES = {
 _SYMBOLS = {"n": "n", "p": "share of pairs", "m": "voters", "epsilon": "ε"}
 _TICKS = (0.2, 0.25, 0.5, 1, 2, 2.5, 4, 5, 10, np.inf)
 #: What a figure's note says of its errors.
-RELATIVE = "Log relative error: 0 is the error of calling all items equal."
+RELATIVE = (
+    "Estimator: strengths by likelihood; counting: by wins. Log relative error: 0 is that of calling all items equal."
+)
 _MISTAKES = "The authors' two mistakes: true strengths not shifted to mean 0, and wrong items taken for the best."
 #: Marks of a figure's curves.
 MARKS = "os^DvP"
@@ -174,7 +176,7 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
             handles.append(Line2D([], [], color="black", **_LOOKS[variant]))
             labels.append(name)
     key(figure, handles, labels, columns=6)
-    note(figure, " ".join((RELATIVE, "Bands: 95 %.", said)).strip())
+    note(figure, " ".join((RELATIVE, "Bands (95 %) are mostly narrower than a line.", said)).strip())
     return figure
 
 

@@ -308,5 +308,6 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
         "Cost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on average"
     )
     hard = "Hard for Borda: mean places give a bad order. Parties, universities: two surveys. Bars: 95 %"
-    note(figure, f"{cost}. {made_up}. {hard}.")
+    who = "Nobody trusted: each voter adds the noise. " * (frame.model.iloc[0] == "local")
+    note(figure, f"{who}{cost}. {made_up}. {hard}.")
     return figure

@@ -236,14 +236,16 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
         shown = coarse if len(coarse) > 2 else finer
         axes.set_yticks(shown, [f"{it:g}" for it in shown])
         axes.set_yticks([], minor=True)
-    label_outer(made, "items m", "wrong pairs × ε × voters / $m^{2.5}$")
+    label_outer(made, "items m", "")
+    for axes, voters in zip(made, ("voters", "voters", "√voters"), strict=True):
+        axes.set_ylabel(f"wrong pairs × ε × {voters} / $m^{{2.5}}$")
     named = {name: it for axes in made for it, name in zip(*axes.get_legend_handles_labels(), strict=True)}
     named["line: growth as printed"] = Line2D([], [], color="0.4", lw=0.8)
     key(figure, named.values(), named.keys(), columns=3)
     note(
         figure,
-        "All voters agree; their number is the worst (nobody trusted: × √voters). Level: grows as m to the 2.5. "
+        "All voters agree; the number of voters is that of the largest error. Level: grows as m to the 2.5. "
         "Lines begin at the first point; what has none is not in the paper. Fewer questions: pairs that sorting asks "
-        "for. Nobody trusted, all pairs: one from each voter. Bars: 95 %.",
+        "for. Trusted: one who sees all ballots adds the noise; nobody: each voter does. Bars: 95 %.",
     )
     return figure

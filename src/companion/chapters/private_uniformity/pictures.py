@@ -11,7 +11,7 @@ from companion.instruments.style import COLOURS, DESK, PHONE, note, on_phone, pa
 
 #: Question and answers of the steps of Algorithm 3, and what is wrong with an answer.
 _STEPS = (
-    ("Does a rare coin say so?", "yes: toss a fair coin for the answer", ""),
+    ("Does a rare coin say: guess?", "yes: toss a fair coin for the answer", ""),
     ("Is the noisy sum of all signs large?", "yes: Reject", ""),
     ("Draw with chance p, which grows with the agreement", "drawn: Accept (says: shuffled)", "should be Reject"),
     ("", "not drawn: Reject", "should be Accept"),
@@ -42,8 +42,9 @@ def draw_trun_steps(frame: pd.DataFrame) -> Figure:
         _arrow(axes, asked[-1], answer, "", colour, bent)
     note(
         figure,
-        "TRUN: the paper's private test whether rankings are shuffled. Sign: which of two items a ranking puts first, "
-        "+1 or −1. p: the larger, the more often rankings have the same sign at a pair of items.",
+        "TRUN: the paper's private test whether rankings are shuffled. Sign: which of two items a ranking puts "
+        "first, +1 or −1. p: the larger, the more often rankings have the same sign at a pair of items. Accept: it "
+        "says shuffled; Reject: they agree.",
     )
     return figure
 

@@ -164,7 +164,7 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
         epsilon_axis(axes, str(survey), rows.epsilon)
     label_outer(made, "ε (each pair answered at most once)", PLACES_OFF)
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
-    note(figure, f"{ESTIMATORS} Lower is better. Bars: 95 %.")
+    note(figure, f"Off: from the method's own ranking without noise. {ESTIMATORS} Bars: 95 %.")
     return figure
 
 

@@ -354,6 +354,10 @@ _PLAIN = {
     "PrivateKwikSort": " (sorting)",
     "PerturbedMLE": " (likelihood)",
     "NoisyCounts": " (counts of wins)",
+    "NoisyNorm": " (how far mean places lie apart)",
+    "LocalOneBit": " (one answer each)",
+    "LocalTwoStage": " (two rounds)",
+    "LocalPairs": " (several pairs each)",
 }
 #: Half of all pairs are wrong in a random order: no map of pairs is darker.
 _DARKEST = dict.fromkeys(("ranking", "consensus"), 0.5)
@@ -364,7 +368,7 @@ _NUMBERS = {
     "consensus": "pairs in the wrong order, %",
     "winner": "chance of a wrong winner, %",
     "topk": "share of the top k that is missed, %",
-    "agreement": "tests (5 % false alarms) that miss that people lean to one order or two, %",
+    "agreement": "of 100 tests (5 % false alarms) how many miss that people lean to one order or two",
 }
 
 
