@@ -309,7 +309,7 @@ def refusal_that_only_warns(patch):
 
 #: Bugs that bets on releases refute, with the question, the pair that shows it, and how many releases are made at most.
 BETTING = {
-    bound_not_applied: ("ranking", "many rows, or none", 256),
+    bound_not_applied: ("ranking", "many rows, or none", 512),
     names_bounded_not_people: ("consensus", "written in eight ways, or one", 1024),
     cleaning_by_content: ("topk", "there, or not", 512),
     seed_fixed: ("consensus", "loves, or hates", 256),
