@@ -269,5 +269,5 @@ def draw_by_voters(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_by_epsilon_voter(frame: pd.DataFrame) -> Figure:
     """Losses against epsilon, a curve a number of voters (Figure 7)."""
-    message = "Mended, every error falls as privacy is relaxed; with two mistakes the curves flatten and end higher"
+    message = "Mended, every error falls as privacy is relaxed; with two mistakes the curves fall less and end higher"
     return draw_losses(frame, "epsilon", "m", message)

@@ -244,8 +244,9 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
     key(figure, named.values(), named.keys(), columns=3)
     note(
         figure,
-        "All voters agree; the number of voters is that of the largest error. Level: grows as m to the 2.5. "
-        "Lines begin at the first point; what has none is not in the paper. Fewer questions: pairs that sorting asks "
-        "for. Trusted: one who sees all ballots adds the noise; nobody: each voter does. Bars: 95 %.",
+        "All voters agree; each point is at the number of voters that makes it largest. A level row of points: the "
+        "error grows as m to the 2.5. Lines begin at the first point; what has none is not in the paper. Fewer "
+        "questions: pairs that sorting asks for; ours: fresh voters for each. Trusted: one who sees all ballots "
+        "adds the noise; nobody: each voter does. Bars: 95 %.",
     )
     return figure
