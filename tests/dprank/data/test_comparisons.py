@@ -492,8 +492,9 @@ def test_memory_does_not_grow_with_the_file(monkeypatch, tmp_path):
         columns = map(pa.array, random_rows(batches * batch, items))
         files.append(write(tmp_path / str(batches), *columns, row_group_size=4 * batch))
     win_counts_parquet(files[0], names)
-    short, long = (peak(lambda f=f: win_counts_parquet(f, names)) for f in files)
-    assert long < 2 * short
+    # looks at Arrow miss the peak of a short run: the largest of five is near it
+    short = max(peak(lambda: win_counts_parquet(files[0], names)) for _ in range(5))
+    assert peak(lambda: win_counts_parquet(files[1], names)) < 2 * short
     short, long = (peak(lambda f=f: pq.read_table(f)) for f in files)
     assert long > 5 * short, "the yardstick must notice a file that is read whole"
 
