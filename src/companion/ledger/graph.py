@@ -62,7 +62,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Label and part: no two nodes of a paper share it."""
+        """Label and part, in a line."""
         return f"{self.label}, {self.part}" if self.part else self.label
 
     @property

@@ -23,6 +23,7 @@ from companion.instruments.style import (
     key,
     label_outer,
     name_lines,
+    note,
     panels,
     show,
     styled,
@@ -215,3 +216,21 @@ def test_paths_are_no_more_exact_than_anybody_sees():
     assert not any(re.search(r"\.\d{3}", path) for path in paths)
     assert "scale(0.015625)" in svg  # of letters: elsewhere digits matter
     assert "\n " not in svg
+
+
+def test_a_key_stays_where_it_is_when_a_note_is_put_below_it():
+    def below_the_top(figure):
+        return figure.get_figheight() - figure.legends[0].get_bbox_to_anchor().y1 / figure.dpi
+
+    @styled
+    def drawn(words):
+        figure, (axes,) = panels(message="A message", height=2.0)
+        key(figure, axes.plot([0, 1]), ["a line"])
+        before = below_the_top(figure)
+        note(figure, words)
+        figure.draw_without_rendering()
+        return figure, before
+
+    figure, before = drawn("Words of which there are many. " * 20)
+    assert below_the_top(figure) == pytest.approx(before)
+    assert figure.legends[0].get_window_extent().y0 > figure.texts[-1].get_window_extent().y1, "they do not touch"
