@@ -224,12 +224,12 @@ def test_a_key_stays_where_it_is_when_a_note_is_put_below_it():
 
     @styled
     def drawn(words):
-        figure, (axes,) = panels(message="A message", height=2.0)
-        key(figure, axes.plot([0, 1]), ["a line"])
-        before = below_the_top(figure)
-        note(figure, words)
-        figure.draw_without_rendering()
-        return figure, before
+        made, (axes,) = panels(message="A message", height=2.0)
+        key(made, axes.plot([0, 1]), ["a line"])
+        top = below_the_top(made)
+        note(made, words)
+        made.draw_without_rendering()
+        return made, top
 
     figure, before = drawn("Words of which there are many. " * 20)
     assert below_the_top(figure) == pytest.approx(before)
