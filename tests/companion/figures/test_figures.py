@@ -222,15 +222,17 @@ def test_a_key_stays_where_it_is_when_a_note_is_put_below_it():
     def below_the_top(figure):
         return figure.get_figheight() - figure.legends[0].get_bbox_to_anchor().y1 / figure.dpi
 
+    tops = []
+
     @styled
     def drawn(words):
         made, (axes,) = panels(message="A message", height=2.0)
         key(made, axes.plot([0, 1]), ["a line"])
-        top = below_the_top(made)
+        tops.append(below_the_top(made))
         note(made, words)
         made.draw_without_rendering()
-        return made, top
+        return made
 
-    figure, before = drawn("Words of which there are many. " * 20)
-    assert below_the_top(figure) == pytest.approx(before)
-    assert figure.legends[0].get_window_extent().y0 > figure.texts[-1].get_window_extent().y1, "they do not touch"
+    made = drawn("Words of which there are many. " * 20)
+    assert tops == [pytest.approx(below_the_top(made))]
+    assert made.legends[0].get_window_extent().y0 > made.texts[-1].get_window_extent().y1, "they do not touch"
