@@ -52,7 +52,7 @@ def book(
     seed: Seed = ROOT,
     render: Annotated[bool, typer.Option(help="The site; --no-render stops at the verdicts.")] = True,
     scheduler: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers do the sweeps, to the same bits.")
+        str, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers do the sweeps.")
     ] = "",
 ) -> None:
     """Execute what changed, judge every claim, render the site."""
@@ -160,7 +160,7 @@ def history(
 
 
 def _sampled(number: int) -> None:
-    """Run cells of the arena again, to the last bit."""
+    """Run cells of the arena again."""
     from random import SystemRandom
 
     from companion.chapters.which_method import table
@@ -173,7 +173,7 @@ def _sampled(number: int) -> None:
         _say(line)
     if differences:
         raise typer.Exit(1)
-    _say(f"{len(which)} cells of the arena are what they were, to the last bit")
+    _say(f"{len(which)} cells of the arena are what they were")
 
 
 @app.command()
@@ -183,7 +183,7 @@ def arena(
         list[str] | None, typer.Option(metavar="NAME", help="A question, or a kind of people; repeatable.")
     ] = None,
 ) -> None:
-    """Run what the arena's table, data/arena.parquet, lacks, to the same bits whatever the number of jobs."""
+    """Run what the arena's table, data/arena.parquet, lacks; the number of jobs changes nothing."""
     from companion.chapters.which_method import table
     from companion.press import UsageError
 

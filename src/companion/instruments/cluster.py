@@ -1,4 +1,4 @@
-"""A Dask cluster that sweeps are handed to: only to workers that would give the same bits."""
+"""A Dask cluster that sweeps are handed to: only to workers with the same code and packages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NUMERICS = ("numba", "numpy", "pandas", "scipy")
 PATIENCE = 20
 
 
-def same_bits() -> str:
+def fingerprint() -> str:
     """A digest of all that a worker must share: the book's code, the library's, and the packages behind them."""
     import companion
     import dprank
@@ -50,11 +50,11 @@ def workers(address: str) -> Iterator[Any]:
         gc.collect()
         raise ValueError(f"scheduler: {address!r}: nobody answers there; an address like tcp://HOST:8786")
     try:
-        found = client.run(same_bits, on_error="return")
+        found = client.run(fingerprint, on_error="return")
         if not found:
             raise ValueError(f"scheduler: {address!r} has no workers")
-        if any(it != same_bits() for it in found.values()):
-            raise ValueError(f"scheduler: {address!r}: a worker has other code or packages, which give other bits")
+        if any(it != fingerprint() for it in found.values()):
+            raise ValueError(f"scheduler: {address!r}: a worker has other code or packages, which give other numbers")
         yield client
     finally:
         client.close()

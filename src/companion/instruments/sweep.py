@@ -42,9 +42,10 @@ def sweep(
 
     ``function(**cell, repetitions=r, rng=rng)`` returns r independent draws; with `outcomes`, names of labels, a
     mapping from a tuple of labels to r draws, such as all losses of one data set. Cells hold JSON values; `experiment`
-    names the streams, so that any number of `jobs`, worker processes, gives the same bits; so do the workers of a Dask
-    scheduler, whatever `jobs` is, where this process was told of one. A row a cell, or a cell and outcome: its
-    parameters and labels, ``mean``, ``se`` (standard error of the mean), ``repetitions``.
+    names the streams, so that any number of `jobs`, worker processes, gives the same numbers. So do the workers of a
+    Dask scheduler, whatever `jobs` is, where this process was told of one; on another processor, but for last bits. A
+    row a cell, or a cell and outcome: its parameters and labels, ``mean``, ``se`` (standard error of the mean),
+    ``repetitions``.
     """
     if repetitions < 2:
         raise ValueError(f"repetitions = {repetitions}; at least 2 are needed for an error bar")

@@ -56,7 +56,7 @@ class Build:
 
     `workers` chapters run at once (by default one a processor); `say` gets each line of the account; `seed` is the root
     of all random numbers, and no verdict depends on it; sweeps go to the workers of the Dask `scheduler`, if there is
-    one, and give the same bits.
+    one, and give the same numbers.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Sweeps on a cluster of processes, of which one is killed: the same bits; and workers that would give others."""
+"""Sweeps on a cluster of processes, of which one is killed: the same bits, on one machine; and other workers."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def test_what_workers_do_is_done_there(local, monkeypatch):
 
 
 def test_workers_with_other_code_are_refused(local, monkeypatch):
-    right = clusters.same_bits()
+    right = clusters.fingerprint()
     with clusters.workers(local.scheduler_address) as client:
-        assert set(client.run(clusters.same_bits).values()) == {right}
+        assert set(client.run(clusters.fingerprint).values()) == {right}
     monkeypatch.setattr(clusters, "NUMERICS", ("numpy",))
     with (
-        pytest.raises(ValueError, match="other code or packages, which give other bits"),
+        pytest.raises(ValueError, match="other code or packages, which give other numbers"),
         clusters.workers(local.scheduler_address),
     ):
         pass

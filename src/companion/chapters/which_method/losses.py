@@ -15,7 +15,7 @@ import pandas as pd
 from companion.chapters.which_method.arena import EPSILONS, entered
 from companion.chapters.which_method.as_printed import OWN
 from companion.chapters.which_method.fairness import NONE_KNOWN, Loss, Size, loss
-from companion.chapters.which_method.table import HEAT, LABEL, heat_of, heats, made_of
+from companion.chapters.which_method.table import HEAT, LABEL, agrees, heat_of, heats, made_of
 from companion.instruments.sweep import stream
 from companion.ledger.files import find_root
 
@@ -110,7 +110,7 @@ def rerun(frame: pd.DataFrame) -> Iterator[str]:
         heat, label = heat_of(row), tuple(row[name] for name in LABEL)
         where = json.dumps(heat | {name: row[name] for name in LABEL})
         today = dict(entered(heat, row["epsilon"])).get(label)
-        if today is None or made_of(today) != row["made"]:
+        if today is None or not agrees(made_of(today), row["made"]):
             yield f"{where}: made: expected {row['made']}, observed {today and made_of(today)}"
             continue
         seen = loss(today, size_of(heat)).epsilon

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import resource
@@ -20,13 +21,31 @@ from companion.chapters.which_method.arena import EPSILONS, Label, drawn_of, ent
 from companion.instruments.seed import root_seed
 from companion.ledger.files import find_root
 
-__all__ = ["HEAT", "LABEL", "again", "cells", "due", "heats", "load", "made_of", "path", "ran", "update", "write"]
+__all__ = [
+    "HEAT",
+    "LABEL",
+    "SAME",
+    "again",
+    "agrees",
+    "cells",
+    "due",
+    "heats",
+    "load",
+    "made_of",
+    "path",
+    "ran",
+    "update",
+    "write",
+]
 
 #: Columns that say which heat a row is of, and which mechanism.
 HEAT = ["question", "data", "items", "people", "answers", "k"]
 LABEL = ["epsilon", "delta", "trust", "method"]
+#: Relative difference within which a float that another processor computed is the same.
+SAME = 1e-9
 #: Order of the rows, which says nothing of who was run first.
 _ORDER = [*HEAT, *LABEL, "loss"]
+_FLOAT = re.compile(r"-?\d+(?:\.\d+(?:e[-+]?\d+)?|e[-+]?\d+)")
 _COLUMNS = [*_ORDER, "mean", "se", "repetitions", "made", "spent"]
 
 
@@ -80,6 +99,23 @@ def made_of(mechanism: Any) -> str:
     return re.sub(" at 0x[0-9a-f]+", "", repr(mechanism))
 
 
+def agrees(before: Any, after: Any) -> bool:
+    """Whether two results are the same on any processor: floats within `SAME`, those in a text too, all else exactly.
+
+    Examples
+    --------
+    >>> agrees("Noise(scale=0.30000000000000004, items=5)", "Noise(scale=0.3, items=5)"), agrees(5, 6)
+    (True, False)
+    """
+    if isinstance(before, str) and isinstance(after, str):
+        words, others = _FLOAT.split(before), _FLOAT.split(after)
+        numbers = zip(map(float, _FLOAT.findall(before)), map(float, _FLOAT.findall(after)), strict=False)
+        return words == others and all(agrees(one, other) for one, other in numbers)
+    if isinstance(before, float) and isinstance(after, float):
+        return math.isclose(before, after, rel_tol=SAME, abs_tol=1e-15) or (before != before and after != after)
+    return bool(before == after)
+
+
 def _told(frame: pd.DataFrame, today: Mapping[Label, tuple[str, float]]) -> pd.DataFrame:
     """With what is known of the mechanisms."""
     each = [today[label_of(row)] for _, row in frame.iterrows()]
@@ -99,7 +135,7 @@ def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
         old = frame[(frame[[*HEAT, *LABEL]] == cell).all(axis=1)]
         for (_, before), (_, after) in zip(old.iterrows(), seen.iterrows(), strict=True):
             for name in ("mean", "se", "repetitions", "made", "spent"):
-                if before[name] != after[name]:
+                if not agrees(before[name], after[name]):
                     where = json.dumps(heat | dict(zip(LABEL, label, strict=True)))
                     yield f"{where}: {before['loss']}: {name}: expected {before[name]!r}, observed {after[name]!r}"
 
@@ -141,7 +177,8 @@ def _completed(heat: Mapping[str, Any], done: pd.DataFrame) -> tuple[pd.DataFram
     """Rows of a heat, those of `done` that are as today and the rest; how many cells were run, and the effort."""
     start, today, often = time.process_time(), due(heat), repetitions_of(heat)
     fresh = [
-        today.get(label_of(row), ("",))[0] == row["made"] and row["repetitions"] == often for _, row in done.iterrows()
+        agrees(today.get(label_of(row), ("",))[0], row["made"]) and row["repetitions"] == often
+        for _, row in done.iterrows()
     ]
     kept = _told(done[np.array(fresh, bool)], today)
     missing = today.keys() - {label_of(row) for _, row in kept.iterrows()}
