@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.models.newton import OVERSHOOT, PATIENCE, ROUNDING, exponentials
+from dprank.models.newton import OVERSHOOT, PATIENCE, ROUNDING, exponentials, product
 
 __all__ = ["from_tables"]
 
@@ -33,11 +33,14 @@ def from_tables(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _batch(played, wins, ridge, tolerance, thetas, norms, steps, weight, single, double):
     replicates, n = wins.shape
+    valid, most = False, 0.0
     (x, y, degree, direction, residual), (gradient, new, theta, pull, rows) = single, double
     for r in range(replicates):
         games = played[min(r, len(played) - 1)]
         norms[r] = np.nan
-        if not _row_sums(games, rows, y):
+        if r < len(played):
+            valid, most = _row_sums(games, rows, y), rows.max()
+        if not valid:
             continue
         # at 0 all probabilities are 1/2; loops compile in a fifth of the time of array expressions
         level = 0.0
@@ -51,7 +54,7 @@ def _batch(played, wins, ridge, tolerance, thetas, norms, steps, weight, single,
             theta[i] = 0
             degree[i] = ridge + rows[i] / 4
         table, factor = games, np.float32(0.25)
-        size = first = np.sqrt(np.dot(gradient, gradient))
+        size = first = np.sqrt(product(gradient, gradient))
         enough = max(tolerance, ROUNDING * first)
         for step in range(PATIENCE):
             steps[r] = step
@@ -78,15 +81,15 @@ def _batch(played, wins, ridge, tolerance, thetas, norms, steps, weight, single,
                 t *= max(0.1, descent / (descent - ahead))
             for i in range(n):
                 theta[i] = new[i]
-            size = np.sqrt(np.dot(gradient, gradient))
-        furthest, most, shift = 0.0, 0.0, level / ridge if ridge > 0 else 0.0
+            size = np.sqrt(product(gradient, gradient))
+        furthest, shift = 0.0, level / ridge if ridge > 0 else 0.0
         for i in range(n):
             thetas[r, i] = theta[i] - shift
-            furthest, most = max(furthest, abs(thetas[r, i])), max(most, rows[i])
+            furthest = max(furthest, abs(thetas[r, i]))
         # the shift rounds all strengths: is that lost in the gradient?
         if 1e-16 * np.sqrt(n) * furthest * (most + ridge) > 0.01 * size:
             _dense_step(games, wins[r], ridge, thetas[r], gradient, weight, degree)
-        norms[r] = np.sqrt(np.dot(gradient, gradient)) if size <= enough else np.inf
+        norms[r] = np.sqrt(product(gradient, gradient)) if size <= enough else np.inf
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
