@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.aggregation.private_footrule import PrivateFootrule, cheapest
+from dprank.aggregation.private_footrule import PrivateFootrule, cheapest_orders
 from dprank.data.rankings import Rankings
 from dprank.privacy.divergence import Divergence, noise_shift
 from dprank.privacy.laws import exact, sample
@@ -40,4 +40,4 @@ def draw_private_footrules(
     [[1.0, 0.0], [1.0, 0.0]]
     """
     noisy = mechanism.perturb(np.tile(mechanism.counts(data), (size, 1, 1)), rng)
-    return np.array([cheapest(counts, rng) for counts in noisy], float)
+    return cheapest_orders(noisy, rng).astype(float)

@@ -7,7 +7,8 @@ aggregation", who release the costs of places by a binary tree; noise on the cou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, nextafter, sqrt
+from itertools import permutations
+from math import factorial, inf, nextafter, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,10 @@ from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
 from dprank.release import Ranking, source_of
 
-__all__ = ["PrivateFootrule", "cheapest", "footrule_costs"]
+__all__ = ["PrivateFootrule", "assignments", "cheapest", "cheapest_orders", "footrule_costs"]
+
+#: Items up to which all assignments are listed where many are asked for, and sums of costs that are held at a time.
+_LISTED, _SUMS = 5, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -208,17 +212,57 @@ def cheapest(counts: NDArray[Any], rng: Source) -> NDArray[np.int64]:
     return np.asarray(number[np.argsort(place)])
 
 
+def cheapest_orders(counts: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Orders of many counts, shape (size, items, places): those that `cheapest` draws one after another.
+
+    Examples
+    --------
+    >>> counts = np.array([[[0, 0, 5], [5, 0, 0], [0, 5, 0]], [[1, 1, 3], [3, 1, 1], [1, 3, 1]]])
+    >>> cheapest_orders(counts, np.random.default_rng(1)).tolist()
+    [[1, 2, 0], [1, 2, 0]]
+    """
+    numbers = rng.permuted(np.tile(np.arange(counts.shape[1]), (len(counts), 1)), axis=1)
+    places = assignments(footrule_costs(np.take_along_axis(counts, numbers[:, :, None], axis=1)))
+    return np.take_along_axis(numbers, np.argsort(places, axis=1), axis=1)
+
+
+def assignments(costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Place of every item in the cheapest assignment, of many costs at once, shape (size, items, places).
+
+    Of a few items all are listed; what is equally cheap, but for rounding, is left to SciPy, as many items are.
+
+    Examples
+    --------
+    >>> assignments(np.array([[[2.0, 1.0], [1.0, 2.0]], [[1.0, 1.0], [1.0, 1.0]]])).tolist()
+    [[1, 0], [0, 1]]
+    """
+    size, m = costs.shape[:2]
+    rows = max(1, _SUMS // factorial(m)) if m <= _LISTED else size
+    if size > rows:
+        return np.concatenate([assignments(costs[start : start + rows]) for start in range(0, size, rows)])
+    if m > _LISTED:
+        places, left = np.empty((size, m), np.int64), np.arange(size)
+    else:
+        every = np.array(list(permutations(range(m))))
+        sums = np.sum([costs[:, item, every[:, item]] for item in range(m)], axis=0)
+        alike = sums <= sums.min(axis=1, keepdims=True) + 1e-9 * np.abs(costs).max(axis=(1, 2))[:, None]
+        places, left = every[alike.argmax(axis=1)], np.flatnonzero(alike.sum(axis=1) > 1)
+    for row in left:
+        places[row] = linear_sum_assignment(costs[row])[1]
+    return places
+
+
 def footrule_costs(counts: NDArray[Any]) -> NDArray[np.float64]:
     """What every item costs at every place: how far away the voters have it, all together.
 
     Parameters
     ----------
-    counts : ndarray, shape (items, places)
+    counts : ndarray, shape (..., items, places)
         How many voters put an item at a place.
 
     Returns
     -------
-    ndarray of float, shape (items, places)
+    ndarray of float, shape (..., items, places)
 
     Examples
     --------

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
-from dprank.aggregation.private_footrule import footrule_costs
+from dprank.aggregation.private_footrule import assignments, footrule_costs
 from dprank.aggregation.sent_reports import completed
 from dprank.plan.crowd import POLLS, Crowd, ballots, crowd_of, in_camps, margins, middles, mixed, scored
 from dprank.plan.laws import Noise, pair_right, pairs_of, summed_up, told_apart
@@ -205,8 +204,7 @@ class Ordering(Candidate):
         counts = persons * mean + math.sqrt(persons) * each
         if drawn.noise != "none":
             counts = counts + drawn.scale * _noise(drawn.noise, *counts.shape)
-        costs = footrule_costs(counts.reshape(-1, m, m))
-        return np.array([linear_sum_assignment(cost)[1] for cost in costs], float)
+        return assignments(footrule_costs(counts.reshape(-1, m, m))).astype(float)
 
     def _sorted(self, table: Array, drawn: Drawn, rng: np.random.Generator) -> Array:
         from dprank.aggregation.laws import sorted_by

@@ -324,7 +324,7 @@ class JointExponential:
         at = np.searchsorted(weights, rng.random(size) * weights[-1], "right")
         # halfway to the next loss rounding decides nothing
         between = (losses + steps / 2)[at]
-        codes = places[np.array([choices.draw(loss, rng) for loss in between], np.int64).reshape(size, self.k)]
+        codes = places[choices.draws(between, rng)]
         return codes if self.ordered else np.sort(codes, axis=1)
 
     def _choices(self, values: NDArray[Any]) -> tuple[NDArray[np.int64], Choices]:

@@ -78,6 +78,10 @@ class Choices(ABC):
     def draw(self, loss: float, rng: Source) -> list[int]:
         """One of those that lose at most so much, all alike: places in `best`."""
 
+    @abstractmethod
+    def draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """One for each of many losses, shape (losses, k): those that `draw` takes one after another."""
+
     def losses(self) -> NDArray[np.int64]:
         """All that occur, increasing."""
         return np.unique(np.r_[0, self._pairs()])
@@ -131,6 +135,22 @@ class Lists(Choices):
             chosen += _taken(pool, 1, rng)
         return chosen
 
+    def draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+        rows = max(1, _CELLS // len(self.best))
+        if len(losses) > rows:
+            blocks = range(0, len(losses), rows)
+            return np.concatenate([self.draws(losses[start : start + rows], rng) for start in blocks])
+        left = self._sizes(losses) - np.arange(self.k)
+        at, row = rng.integers(left), np.arange(len(losses))
+        chosen, place = np.empty_like(at), np.arange(len(self.best))
+        pool = np.tile(place, (len(losses), 1))
+        for p in range(self.k):
+            if p:  # what is new stands behind what is left, as many places before its own as are taken
+                pool = np.where(place < left[:, p - 1, None] - 1, pool, place + p)
+            chosen[:, p] = pool[row, at[:, p]]
+            pool[row, at[:, p]] = pool[row, left[:, p] - 1]
+        return chosen
+
 
 class Sets(Choices):
     """In no order."""
@@ -173,8 +193,18 @@ class Sets(Choices):
         return np.r_[0.0, losses[order]], np.logaddexp.accumulate(np.r_[0.0, alike[order]])
 
     def draw(self, loss: float, rng: Source) -> list[int]:
-        sizes = self._sizes(np.array([loss]))[0].tolist()
-        sums = list(accumulate((self._leaving(p, size) for p, size in enumerate(sizes)), initial=1))
+        return self._drawn(*self._ways(self._sizes(np.array([loss]))[0].tolist()), rng)
+
+    def draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+        distinct, which = np.unique(losses, return_inverse=True)
+        ways = [self._ways(sizes) for sizes in self._sizes(distinct).tolist()]
+        return np.array([self._drawn(*ways[at], rng) for at in which.tolist()], np.int64).reshape(-1, self.k)
+
+    def _ways(self, sizes: list[int]) -> tuple[list[int], list[int]]:
+        """Sizes, and how many sets leave out none of the first k, or the first of them, or one of the first two ..."""
+        return sizes, list(accumulate((self._leaving(p, size) for p, size in enumerate(sizes)), initial=1))
+
+    def _drawn(self, sizes: list[int], sums: list[int], rng: Source) -> list[int]:
         p = bisect_right(sums, whole_below(sums[-1], rng)) - 1
         if p < 0:
             return list(range(self.k))

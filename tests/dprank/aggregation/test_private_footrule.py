@@ -2,14 +2,14 @@
 
 import json
 import math
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 from checks import all_rankings, each, refused
 from scipy.stats import binom
 
-from dprank.aggregation.private_footrule import PrivateFootrule, footrule_costs
+from dprank.aggregation.private_footrule import PrivateFootrule, assignments, cheapest, cheapest_orders, footrule_costs
 from dprank.data.ballots import Ballots
 from dprank.data.rankings import Rankings
 from dprank.privacy.noise import SECURE
@@ -62,6 +62,27 @@ def test_almost_without_noise_the_footrule_is_least(m):
 def _kendall(one, other):
     first, second = np.triu_indices(len(one), 1)
     return int(((one[first] < one[second]) != (other[first] < other[second])).sum())
+
+
+@each("m", [2, 3, 4, 5, 6])
+@each("spread", [1, 30, 0.5])
+def test_many_orders_at_once_are_those_drawn_one_after_another(m, spread):
+    """Whole counts up to 1 are tied more often than not, and up to 30 seldom; fractions never are."""
+    data = np.random.default_rng(m)
+    counts = data.random((400, m, m)) if spread == 0.5 else data.integers(0, spread + 1, (400, m, m))
+    one, many = np.random.default_rng(1), np.random.default_rng(1)
+    assert cheapest_orders(counts, many).tolist() == [cheapest(each, one).tolist() for each in counts]
+    assert one.bit_generator.state == many.bit_generator.state
+
+
+def test_assignments_are_the_least_of_all(monkeypatch):
+    monkeypatch.setattr("dprank.aggregation.private_footrule._SUMS", 100)  # in blocks of four
+    costs = np.random.default_rng(2).integers(-9, 9, (30, 4, 4)).astype(float)
+    found = assignments(costs)
+    for cost, places in zip(costs, found, strict=True):
+        assert sorted(places.tolist()) == [0, 1, 2, 3]
+        assert cost[range(4), places].sum() == min(cost[range(4), order].sum() for order in permutations(range(4)))
+    assert assignments(np.empty((0, 3, 3))).shape == (0, 3)
 
 
 def test_equally_cheap_orders_are_equally_likely():

@@ -43,6 +43,20 @@ def test_choices_are_counted(values, ordered):
 
 
 @each("ordered", BOTH)
+@each("values", [*SMALL, [7], [3, 1], [8, 8, 7, 5, 5, 5, 2, 0]])
+def test_many_choices_at_once_are_those_drawn_one_after_another(values, ordered, monkeypatch):
+    monkeypatch.setattr("dprank.topk.joint_counts._CELLS", 70)
+    best = np.sort(values)[::-1]
+    for k in range(1, len(values) + 1):
+        choices = (Lists if ordered else Sets)(best, k)
+        losses = np.random.default_rng(k).permutation(np.repeat(choices.losses(), 40) + 0.5)
+        one, many = np.random.default_rng(1), np.random.default_rng(1)
+        assert choices.draws(losses, many).tolist() == [choices.draw(loss, one) for loss in losses]
+        assert one.bit_generator.state == many.bit_generator.state
+        assert choices.draws(losses[:0], many).shape == (0, k)
+
+
+@each("ordered", BOTH)
 @each("values", [*SMALL, [0.5, 2.25, 1.1, 3.7, 3.7]])
 @pytest.mark.slow
 def test_seeded_choices_have_the_law(values, ordered):

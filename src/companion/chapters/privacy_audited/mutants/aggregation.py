@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
 from companion.chapters.privacy_audited.cases.aggregation import neighbours, voters_of
@@ -21,7 +20,7 @@ from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.laws import answer_chances, kwiksort_law, noisy_margins, sorted_by, tournaments
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
-from dprank.aggregation.private_footrule import PrivateFootrule, footrule_costs
+from dprank.aggregation.private_footrule import PrivateFootrule, assignments, footrule_costs
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
 from dprank.aggregation.winner import PrivateWinner
 from dprank.aggregation.winner_laws import permute_and_flip
@@ -68,7 +67,7 @@ def _footrules() -> list[Mutant]:
     def shared(data: Rankings, size: int, rng: np.random.Generator) -> NDArray[Any]:
         noise = laws.discrete_laplace(right.scale, (size, 1, 4), rng=rng)
         counts = right.counts(data) + noise
-        return np.array([np.argsort(linear_sum_assignment(footrule_costs(noisy))[1]) for noisy in counts])
+        return np.argsort(assignments(footrule_costs(counts)), axis=1)
 
     return [
         _rescaled("noise for one item, not for all", right, replace(right, scale=right.scale / 4), pairs),
