@@ -232,7 +232,7 @@ def _processes() -> list[tuple[int, str]]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             told = (folder / "environ").read_bytes().split(b"\0")
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ")
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ") + (folder / "comm").read_bytes().strip()
         except OSError:
             continue
         root = next((entry for entry in told if entry.startswith(b"FAULTS=")), b"")

@@ -25,7 +25,7 @@ from traitlets.config import Config
 from zmq import ZMQError
 
 import companion.__main__
-from companion.press import BuildError, execute, render
+from companion.press import BuildError, execute, kernel, render
 from companion.press.execute import Job, _execute, _run, environment
 from companion.press.kernel import Manager
 from companion.press.layout import Layout, digest, dumps
@@ -187,6 +187,31 @@ def test_a_kernel_says_in_the_failure_what_it_died_of_and_nothing_in_the_termina
     reason = "Kernel died: ModuleNotFoundError: No module named 'not_here'"
     assert _run(job)[2] == f"01-first: DeadKernelError: {reason}"
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every kernel starts afresh")
+@pytest.mark.slow
+def test_a_forked_kernel_gives_what_another_gives(job: Job, sources: Path) -> None:
+    """Also where what it is forked from has died; and one that dies is a failure of its chapter alone."""
+    job.layout.build.mkdir()
+    assert _run(job)[2] is None
+    afresh = job.target.read_bytes(), json.loads(job.stamp.read_bytes())["loaded"]
+    try:
+        for killed in (False, False, True):
+            if killed:
+                kernel._nursery[1].kill()
+            job.target.unlink()
+            assert _run(job, many=True)[2] is None
+            assert (job.target.read_bytes(), json.loads(job.stamp.read_bytes())["loaded"]) == afresh
+        notebook = nbformat.read(job.chapter.path, as_version=4)
+        notebook.cells[2].source = "import os; os.kill(os.getpid(), 9)"
+        nbformat.write(notebook, job.chapter.path)
+        book = Build(sources)
+        assert "DeadKernelError: Kernel died" in str(_run(book.job(book.early[0]), many=True)[2])
+        assert _run(book.job(book.early[1]), many=True)[2] is None
+    finally:
+        kernel.close()
+    assert kernel._nursery[1].returncode == 0
 
 
 def test_a_kernel_that_cannot_be_reached_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

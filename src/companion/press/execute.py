@@ -34,6 +34,8 @@ INJECTED = "injected-parameters"
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 # where IPython, Jupyter and matplotlib look for settings and keep what they found out: not in anybody's home
 HOMES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MATPLOTLIBRC", "MPLCONFIGDIR")
+#: Chapters a process from which on it pays to have the libraries loaded before.
+MANY = 3
 PERSONAL = ("JUPYTER_PATH", "LANGUAGE", "PYTHONIOENCODING", "PYTHONOPTIMIZE", "PYTHONSTARTUP", "PYTHONWARNINGS")
 
 
@@ -139,11 +141,11 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
 
     _list_fonts(jobs[0].layout)
     longest = sorted(jobs, key=lambda job: -job.seconds)  # two that take equally long stay in the book's order
-    tasks = (delayed(_run)(job) for job in longest)
     failures = []
     try:
         # never in this process, where nbclient would answer a signal by killing the kernel, and the next chapter start
         at_once = min(workers, len(jobs))
+        tasks = (delayed(_run)(job, many=len(jobs) >= MANY * at_once) for job in longest)
         run = Parallel(max(at_once, 2), pre_dispatch=at_once, batch_size=1, return_as="generator_unordered")
         with Progress({job.chapter.name: job.seconds for job in longest}, at_once, say) as progress:
             for name, seconds, failure in run(tasks):
@@ -158,8 +160,8 @@ def execute(jobs: Sequence[Job], workers: int, say: Callable[[str], None]) -> No
         raise BuildError("\n".join(sorted(failures)))
 
 
-def _run(job: Job) -> tuple[str, float, str | None]:
-    """Run one chapter in this process; name, seconds, and what went wrong.
+def _run(job: Job, *, many: bool = False) -> tuple[str, float, str | None]:
+    """Run one chapter, or one of `many`, in this process; name, seconds, and what went wrong.
 
     Raises where the system is at fault: the other chapters would fare no better.
     """
@@ -171,7 +173,7 @@ def _run(job: Job) -> tuple[str, float, str | None]:
     ours[SCHEDULER] = job.scheduler
     try:
         with _set(environment(job.layout), **ours):
-            notebook, loaded = _execute(job)
+            notebook, loaded = _execute(job, many=many)
         seconds = time.monotonic() - start
         if written := stderr(notebook):
             source, line = written
@@ -232,14 +234,14 @@ def _set(given: Mapping[str, str], **more: str) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _execute(job: Job) -> tuple[nbformat.NotebookNode, list[str]]:
+def _execute(job: Job, *, many: bool = False) -> tuple[nbformat.NotebookNode, list[str]]:
     """The executed notebook, and what it loaded of ours; over TCP, and once more, where no kernel starts over IPC."""
     import papermill
     from nbclient.exceptions import DeadKernelError
     from traitlets.config import Config
     from zmq import ZMQError
 
-    from companion.press.kernel import Manager, last_words
+    from companion.press.kernel import Forking, Manager, last_words
 
     logging.getLogger("papermill").setLevel(logging.CRITICAL + 1)  # the failure that is returned says it
     last = nbformat.v4.new_code_cell(LOADED, id="loaded")
@@ -257,7 +259,7 @@ def _execute(job: Job) -> tuple[nbformat.NotebookNode, list[str]]:
                     progress_bar=False,
                     start_timeout=120,
                     extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
-                    kernel_manager_class=Manager,
+                    kernel_manager_class=Forking if many else Manager,
                     config=Config(KernelManager={"transport": transport, "connection_file": f"{folder}/k.json"}),
                 )
                 loaded = ast.literal_eval(notebook.cells.pop().outputs[0]["data"]["text/plain"])
