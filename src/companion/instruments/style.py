@@ -69,6 +69,18 @@ _STYLE = {
 }
 
 
+class _Drawing(Figure):
+    """Lays itself out, and no more, where nothing is to be rendered: before it is saved, and when lines are named."""
+
+    def draw(self, renderer: Any) -> None:
+        disabled = "draw_path" in vars(renderer)  # as matplotlib does it
+        engine = self.get_layout_engine()
+        if disabled and engine is not None:
+            engine.execute(self)
+        else:
+            super().draw(renderer)
+
+
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     """A drawing function that draws in the book's style."""
 
@@ -131,7 +143,7 @@ def panels(
     """
     across = on_phone if _phone.get() else columns or count
     down = -(-count // across)
-    figure = Figure(figsize=(PHONE if _phone.get() else DESK, down * height))
+    figure = _Drawing(figsize=(PHONE if _phone.get() else DESK, down * height))
     made = list(figure.subplots(down, across, squeeze=False, **shared).flat)
     for axes in made[count:]:
         axes.remove()
