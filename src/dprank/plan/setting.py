@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple, get_args
 
 from dprank._require import (
@@ -242,6 +242,14 @@ class Measured(NamedTuple):
     band: tuple[float, float] | None = None
 
 
+@lru_cache(maxsize=256)
+def _calibrated(mechanism: str, epsilon: float, parameters: tuple[tuple[str, Any], ...]) -> Any:
+    """A mechanism, which other people are asked about again."""
+    from dprank.plan.tags import mechanism_class
+
+    return mechanism_class(mechanism).calibrated(epsilon=epsilon, **dict(parameters))
+
+
 @dataclass(frozen=True)
 class Candidate(ABC):
     """A mechanism with its parameters, before an epsilon is chosen.
@@ -277,9 +285,7 @@ class Candidate(ABC):
         return self.base if epsilon == self.setting.epsilon else self._made(epsilon)
 
     def _made(self, epsilon: float) -> Any:
-        from dprank.plan.tags import mechanism_class
-
-        return mechanism_class(self.mechanism).calibrated(epsilon=epsilon, **self.parameters)
+        return _calibrated(self.mechanism, epsilon, tuple(self.parameters.items()))
 
     @cached_property
     def base(self) -> Any:

@@ -193,18 +193,19 @@ class Sets(Choices):
         return np.r_[0.0, losses[order]], np.logaddexp.accumulate(np.r_[0.0, alike[order]])
 
     def draw(self, loss: float, rng: Source) -> list[int]:
-        return self._drawn(*self._ways(self._sizes(np.array([loss]))[0].tolist()), rng)
+        return self._drawn(self._ways(self._sizes(np.array([loss]))[0].tolist()), rng)
 
     def draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
         distinct, which = np.unique(losses, return_inverse=True)
         ways = [self._ways(sizes) for sizes in self._sizes(distinct).tolist()]
-        return np.array([self._drawn(*ways[at], rng) for at in which.tolist()], np.int64).reshape(-1, self.k)
+        return np.array([self._drawn(ways[at], rng) for at in which.tolist()], np.int64).reshape(-1, self.k)
 
     def _ways(self, sizes: list[int]) -> tuple[list[int], list[int]]:
         """Sizes, and how many sets leave out none of the first k, or the first of them, or one of the first two ..."""
         return sizes, list(accumulate((self._leaving(p, size) for p, size in enumerate(sizes)), initial=1))
 
-    def _drawn(self, sizes: list[int], sums: list[int], rng: Source) -> list[int]:
+    def _drawn(self, ways: tuple[list[int], list[int]], rng: Source) -> list[int]:
+        sizes, sums = ways
         p = bisect_right(sums, whole_below(sums[-1], rng)) - 1
         if p < 0:
             return list(range(self.k))

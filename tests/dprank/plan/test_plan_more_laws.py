@@ -102,6 +102,15 @@ def test_the_first_of_noisy_scores_is_named_as_often_as_the_law_says():
 # --- crowds ----------------------------------------------------------------------------------------------------------
 
 
+@each("people", [crowd.Crowd(6, 0.8, 0.6, 3), crowd.Crowd(6, 0.8, 0.6, 6), crowd.Crowd(9, 0.9, 1.0, 2)])
+def test_what_is_counted_is_what_the_ballots_say(people):
+    places, each, (i, j, _) = crowd.ballots(people), crowd.middles(people), pairs_of(people.n_items)
+    variance = np.var(each[:, j] - each[:, i], axis=0)
+    assert np.allclose(crowd.scored(people).variance, variance, rtol=1e-12, atol=0)
+    signs = np.where((places[:, i] >= 0) & (places[:, j] >= 0), np.sign(places[:, j] - places[:, i]), 0)
+    assert crowd._leads(places).tolist() == signs.sum(axis=0).tolist()
+
+
 def test_camps_have_the_mean_places_and_margins_of_both():
     people = crowd.Crowd(4, 0.5, 0.7, 4)
     orders = np.array(list(permutations(range(4))))
