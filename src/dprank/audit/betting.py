@@ -179,7 +179,8 @@ def lower_bound(
     grid, delta, goal = check(pairs, epsilon, delta, rng, confidence, budget, levels)
     claim = int(np.searchsorted(grid, epsilon))
     wealth, best = np.zeros(len(grid)), np.zeros(len(grid))  # logarithms
-    samples, last = 0, ("", 0, False)
+    samples = last = 0
+    event: Event | None = None
 
     def draw(pair: int, size: int) -> Seen:
         nonlocal samples
@@ -202,15 +203,14 @@ def lower_bound(
         best = np.maximum(best, wealth + gains.max(axis=0))
         wealth += gains[-1]
         seen[pair] = seen[pair].joined(fresh)
-        if (event := plan.bets[claim]) is not None:
-            last = (event.describe(names), pair, event.swapped)
+        if plan.bets[claim] is not None:
+            last, event = pair, plan.bets[claim]
         path.append((samples, _exp(wealth[claim])))
     # levels are nested: only where all below are refuted is the chance of any error 1 - confidence
     refuted = int(np.argmin(np.r_[best >= goal, False]))
     lower = float(grid[refuted - 1]) if refuted else 0.0
-    return LowerBound(
-        lower, confidence, float(epsilon), _exp(best[claim]), samples, last[1], last[2], last[0], tuple(path)
-    )
+    told: dict[str, Any] = {} if event is None else {"swapped": event.swapped, "event": event.describe(names)}
+    return LowerBound(lower, confidence, float(epsilon), _exp(best[claim]), samples, last, **told, path=tuple(path))
 
 
 def ceiling(budget: int, pairs: int = 1, confidence: float = 0.999) -> float:

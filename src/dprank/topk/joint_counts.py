@@ -21,6 +21,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
@@ -32,6 +33,8 @@ __all__ = ["Choices", "Lists", "Sets"]
 
 #: Numbers that are counted at a time.
 _CELLS = 1 << 20
+#: Draws that are made at once, at least, and choices up to which they are.
+_MANY, _WHOLE = 16, 1 << 62
 
 
 class Choices(ABC):
@@ -78,9 +81,15 @@ class Choices(ABC):
     def draw(self, loss: float, rng: Source) -> list[int]:
         """One of those that lose at most so much, all alike: places in `best`."""
 
-    @abstractmethod
     def draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
         """One for each of many losses, shape (losses, k): those that `draw` takes one after another."""
+        if len(losses) >= _MANY and type(rng) is np.random.Generator and self.total <= _WHOLE:
+            return self._draws(losses, rng)
+        return np.array([self.draw(loss, rng) for loss in losses], np.int64).reshape(-1, self.k)
+
+    @abstractmethod
+    def _draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """The same where there are few choices, by the generator of numpy."""
 
     def losses(self) -> NDArray[np.int64]:
         """All that occur, increasing."""
@@ -135,11 +144,11 @@ class Lists(Choices):
             chosen += _taken(pool, 1, rng)
         return chosen
 
-    def draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def _draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
         rows = max(1, _CELLS // len(self.best))
         if len(losses) > rows:
             blocks = range(0, len(losses), rows)
-            return np.concatenate([self.draws(losses[start : start + rows], rng) for start in blocks])
+            return np.concatenate([self._draws(losses[start : start + rows], rng) for start in blocks])
         left = self._sizes(losses) - np.arange(self.k)
         at, row = rng.integers(left), np.arange(len(losses))
         chosen, place = np.empty_like(at), np.arange(len(self.best))
@@ -193,23 +202,22 @@ class Sets(Choices):
         return np.r_[0.0, losses[order]], np.logaddexp.accumulate(np.r_[0.0, alike[order]])
 
     def draw(self, loss: float, rng: Source) -> list[int]:
-        return self._drawn(self._ways(self._sizes(np.array([loss]))[0].tolist()), rng)
-
-    def draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-        distinct, which = np.unique(losses, return_inverse=True)
-        ways = [self._ways(sizes) for sizes in self._sizes(distinct).tolist()]
-        return np.array([self._drawn(ways[at], rng) for at in which.tolist()], np.int64).reshape(-1, self.k)
-
-    def _ways(self, sizes: list[int]) -> tuple[list[int], list[int]]:
-        """Sizes, and how many sets leave out none of the first k, or the first of them, or one of the first two ..."""
-        return sizes, list(accumulate((self._leaving(p, size) for p, size in enumerate(sizes)), initial=1))
-
-    def _drawn(self, ways: tuple[list[int], list[int]], rng: Source) -> list[int]:
-        sizes, sums = ways
+        sizes = self._sizes(np.array([loss]))[0].tolist()
+        sums = self._sums(sizes)
         p = bisect_right(sums, whole_below(sums[-1], rng)) - 1
         if p < 0:
             return list(range(self.k))
         return [*range(p), *_taken(list(range(p + 1, sizes[p])), self.k - p, rng)]
+
+    def _draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+        distinct, which = np.unique(losses, return_inverse=True)
+        sizes = self._sizes(distinct)
+        sums = np.array([self._sums(row) for row in sizes.tolist()], np.int64)
+        return _drawn_sets(rng, which, sizes, sums)
+
+    def _sums(self, sizes: list[int]) -> list[int]:
+        """How many sets leave out none of the first k, or the first of them, or one of the first two ..."""
+        return list(accumulate((self._leaving(p, size) for p, size in enumerate(sizes)), initial=1))
 
 
 def _taken(pool: list[int], number: int, rng: Source) -> list[int]:
@@ -220,3 +228,32 @@ def _taken(pool: list[int], number: int, rng: Source) -> list[int]:
         pool[at], pool[-1] = pool[-1], pool[at]
         taken.append(pool.pop())
     return taken
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _drawn_sets(
+    rng: np.random.Generator, which: NDArray[np.intp], sizes: NDArray[np.int64], sums: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """What `Sets.draw` takes, of rows of sizes and sums."""
+    k = sizes.shape[1]
+    chosen = np.empty((len(which), k), np.int64)
+    pool = np.empty(sizes.max(), np.int64)
+    for draw in range(len(which)):
+        row = which[draw]
+        at, p = rng.integers(0, sums[row, k]), 0
+        while at >= sums[row, p]:
+            p += 1
+        p -= 1
+        for place in range(k if p < 0 else p):
+            chosen[draw, place] = place
+        if p < 0:
+            continue
+        left = sizes[row, p] - p - 1
+        for place in range(left):
+            pool[place] = p + 1 + place
+        for place in range(p, k):
+            taken = rng.integers(0, left)
+            left -= 1
+            chosen[draw, place] = pool[taken]
+            pool[taken] = pool[left]
+    return chosen
