@@ -123,12 +123,20 @@ def _search(margin, order, rounds):
             _move(trial, one, first + _below(state, reach))
         saved = _saving(margin, here, trial, place) + _descend(margin, trial, place)
         if saved >= 0:
-            here[:] = trial
+            _copy(trial, here)
             ahead += saved
             if ahead > most:
-                order[:], most = here, ahead
+                _copy(here, order)
+                most = ahead
         else:
-            trial[:] = here
+            _copy(here, trial)
+
+
+@numba.njit(inline="always")
+def _copy(one, other):
+    """What is assigned to a slice takes seconds to compile."""
+    for k in range(len(one)):
+        other[k] = one[k]
 
 
 @numba.njit(inline="always")

@@ -131,9 +131,14 @@ def cut(
         # beyond the extremes of one sample lie the outputs that only the other can give
         tried[size], tried[size + 1] = x[0], y[0]
         tried[size + 2], tried[size + 3] = np.nextafter(x[-1], np.inf), np.nextafter(y[-1], np.inf)
-        tried = np.sort(tried[: size + 4])
-        size = 1
-        for at in range(1, len(tried)):
+        for at in range(1, size + 4):
+            value, place = tried[at], at
+            while place > 0 and tried[place - 1] > value:
+                tried[place] = tried[place - 1]
+                place -= 1
+            tried[place] = value
+        many, size = size + 4, 1
+        for at in range(1, many):
             if tried[at] > tried[size - 1]:
                 tried[size] = tried[at]
                 size += 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from itertools import product
 from typing import Any
 
@@ -178,8 +178,14 @@ def signs_law(signs: NDArray[Any], turned: float) -> NDArray[np.float64]:
     >>> signs_law(np.array([1, 1]), 0.25).tolist()  # of (-1, -1), (-1, 1), (1, -1), (1, 1)
     [0.0625, 0.1875, 0.1875, 0.5625]
     """
-    sent = np.array(list(product((-1, 1), repeat=signs.shape[-1])))
+    sent = _sheets(signs.shape[-1])
     return np.prod(np.where(signs[..., None, :] == sent, 1 - turned, turned), axis=-1)
+
+
+@lru_cache(maxsize=8)
+def _sheets(bits: int) -> NDArray[np.int64]:
+    """All rows of signs."""
+    return np.array(list(product((-1, 1), repeat=bits)))
 
 
 def _load_laws(instance: Any) -> bool:

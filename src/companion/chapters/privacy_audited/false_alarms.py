@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta, norm
 
-from companion.chapters.privacy_audited.cases import cases
 from companion.chapters.privacy_audited.cases.case import Case, sampler
+from companion.chapters.privacy_audited.promises import known
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
 from dprank.audit.betting import FIRST, Judged, Seen, draw_rows
@@ -38,7 +38,7 @@ def tight_cases() -> list[Case]:
     of fewest features; where these are more than `FEATURES`, an audit takes too long to be repeated much.
     """
     chosen: dict[tuple[type, bool], tuple[int, Case]] = {}
-    for case in cases():
+    for case in known().values():
         promised = case.mechanism.guarantee.epsilon
         if case.printed is None and 0 < promised < np.inf and case.exact_epsilon() >= TIGHT * promised:
             key = type(case.mechanism), case.delta > 0
