@@ -266,7 +266,8 @@ def _kwiksort(before, uniforms):
                 spare[right] = item
                 right += 1
         order[left] = pivot
-        order[left + 1 : high] = spare[:right]
+        for place in range(right):  # a slice takes a second to compile
+            order[left + 1 + place] = spare[place]
         stack.append((low, left))
         stack.append((left + 1, high))
     return order

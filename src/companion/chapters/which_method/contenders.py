@@ -140,7 +140,8 @@ def _told(first, second, sign, given, weight, length, kept, items, rng):
     for person in range(len(given)):
         own = rng.random() < kept
         asked = given[person]
-        order[:asked] = np.arange(asked)
+        for place in range(asked):
+            order[place] = place
         for told in range(min(length, asked)):
             pick = told + rng.integers(0, asked - told)
             order[told], order[pick] = order[pick], order[told]
