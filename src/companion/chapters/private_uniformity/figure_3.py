@@ -108,9 +108,9 @@ def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: in
     """
     rng = stream("busafekete2021 gains", {"best": best})
 
-    def critical(part: pd.DataFrame, share: NDArray[np.float64]) -> float:
+    def critical(scaled: NDArray[np.float64], share: NDArray[np.float64]) -> float:
         rising = np.maximum.accumulate(share)
-        return crossing(part.scaled, rising, 0.5) if rising[-1] >= 0.5 else math.inf
+        return crossing(scaled, rising, 0.5) if rising[-1] >= 0.5 else math.inf
 
     rows = []
     for m, panel in central.groupby("n_items"):
@@ -118,17 +118,15 @@ def gains(central: pd.DataFrame, best: str, others: Sequence[str], resamples: in
         for test in others:
             if test == best:
                 continue
-            ratios = []
-            for k in range(resamples + 1):
-                spreads = []
-                for part in (parts[test], parts[best]):
-                    share = part["mean"].to_numpy()
-                    if k:
-                        share = binomial(part.repetitions, share, rng=rng) / part.repetitions.to_numpy()
-                    spreads.append(critical(part, share))
-                ratios.append(spreads[0] / spreads[1] if math.isfinite(spreads[1]) else math.nan)
-                if not k:
-                    most = parts[test].scaled.max() / spreads[1]
+            both = pd.concat([parts[test], parts[best]])
+            mean, often, end = both["mean"].to_numpy(), both.repetitions.to_numpy(), len(parts[test])
+            shares = np.tile(mean, (resamples + 1, 1))
+            shares[1:] = binomial(np.tile(often, (resamples, 1)), shares[1:], rng=rng) / often
+            scaled, ratios = both.scaled.to_numpy(), []
+            for share in shares:
+                here, there = critical(scaled[:end], share[:end]), critical(scaled[end:], share[end:])
+                ratios.append(here / there if math.isfinite(there) else math.nan)
+            most = scaled[:end].max() / critical(scaled[end:], shares[0, end:])
             known = np.sort([ratio for ratio in ratios[1:] if not math.isnan(ratio)])
             low, high = known[[int(0.025 * len(known)), int(0.975 * len(known))]] if len(known) else (math.nan,) * 2
             interval = f"{low:.3g} to {high:.3g}" if math.isfinite(high) else f"{low:.3g} or more"
