@@ -288,7 +288,7 @@ def doors():
     stages = dprank.LocalTwoStage.calibrated(epsilon=1.0, n_items=4)
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
     scored = noisy.release(answers, rng(0))
-    quiet = {"rng": rng(0), "budget": 2000}
+    quiet = {"rng": rng(0), "budget": 1024}
     borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
     budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
     declared = {"kind": "ballots", "items": [*"abc"], "ballots": "partial", "unranked": "apart"}
@@ -468,7 +468,7 @@ def doors():
         "audit.mechanism": lambda x: dprank.audit(x, [(answers, answers)], **quiet),
         "audit.pairs*": lambda x: dprank.audit(noisy, x, **quiet),
         "audit.pair*": lambda x: dprank.audit(noisy, [(answers, x)], **quiet),
-        "audit.rng": lambda x: dprank.audit(noisy, [(answers, answers)], rng=x, budget=2000),
+        "audit.rng": lambda x: dprank.audit(noisy, [(answers, answers)], rng=x, budget=1024),
         "audit.budget": lambda x: dprank.audit(noisy, [(answers, answers)], rng=rng(0), budget=few(x)),
         "audit.confidence": lambda x: dprank.audit(noisy, [(answers, answers)], confidence=x, **quiet),
     }
@@ -483,7 +483,7 @@ def doors():
 def few(budget):
     """As many releases as a test has time for."""
     large = isinstance(budget, int | np.integer) and not isinstance(budget, bool | np.timedelta64)
-    return 4096 if large and 4096 < budget < 2**53 else budget
+    return 1024 if large and 1024 < budget < 2**53 else budget
 
 
 def released(mechanism, data):
@@ -500,12 +500,10 @@ def takes(mechanism, data):
     return False
 
 
-def outcome(door, value, *, data):
-    """ "taken", "refused", or what is wrong."""
+def outcome(door, value, *, data, seconds=SECONDS):
+    """ "taken", "refused", or what is wrong; a warning must be an error."""
     try:
-        with time_limit(), warnings.catch_warnings():
-            warnings.simplefilter("error")
-            warnings.filterwarnings("ignore", "epsilon = .* is above")
+        with time_limit(seconds):
             door(value)
     except (ValueError, OSError) as error:
         text = str(error)
@@ -517,7 +515,7 @@ def outcome(door, value, *, data):
             return "a message with a word of the data"
         return "refused"
     except Hang:
-        return f"more than {SECONDS} s"
+        return f"more than {seconds} s"
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:90]}"
     return "taken"
@@ -526,7 +524,9 @@ def outcome(door, value, *, data):
 def table():
     """(door, input, fault) of all that is wrong; and how many were tried, taken and refused."""
     faults, total = [], collections.Counter()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "epsilon = .* is above")
         given = inputs(pathlib.Path(folder))
         for name, door in doors().items():
             for label, value in given.items():

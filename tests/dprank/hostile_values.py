@@ -6,7 +6,6 @@ import numbers
 import re
 import signal
 import warnings
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -239,20 +238,24 @@ class Hang(BaseException):
     """It took too long."""
 
 
-@contextmanager
-def time_limit(seconds=SECONDS):
+def _stop(number, frame):
+    raise Hang
+
+
+signal.signal(signal.SIGPROF, _stop)
+
+
+class time_limit:
     """Of processor time; raises `Hang`."""
 
-    def stop(number, frame):
-        raise Hang
+    def __init__(self, seconds=SECONDS):
+        self.seconds = seconds
 
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
+    def __enter__(self):
+        signal.setitimer(signal.ITIMER_PROF, self.seconds)
+
+    def __exit__(self, *_):
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def outcome(maker, field, value, others):

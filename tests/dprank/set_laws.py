@@ -1,7 +1,7 @@
 """Exact laws of noisy top-k selection, written for the tests and independent of what they test."""
 
 import math
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
@@ -50,10 +50,30 @@ def count_law(values, counts, k, scale, noise):
     return out
 
 
-def set_law(values, k, scale, noise):
-    """Law of the set of the k largest: from ascending positions to probabilities."""
-    law = count_law(values, [1] * len(values), k, scale, noise)
-    return {tuple(np.flatnonzero(numbers)): p for numbers, p in law.items()}
+@lru_cache(8)
+def _levels(levels, scale, noise):
+    """Of values, a row each: the hazard, and the logarithms of being above and below, at common nodes; their weights."""
+    at, weight = nodes(levels, scale)
+    gaps = (at - np.array(levels, float)[:, None]) / scale
+    above, below = (np.maximum(chance(gaps), 1e-300) for chance in (LAW[noise].sf, LAW[noise].cdf))
+    return LAW[noise].pdf(gaps) / scale / above, np.log(above), np.log(below), weight
+
+
+def set_law(values, k, scale, noise, levels=None):
+    """Law of the set of the k largest: from ascending positions to probabilities.
+
+    Where many values have few `levels`, these share the work.
+    """
+    levels = tuple(np.unique(values) if levels is None else levels)
+    hazard, above, below, weight = _levels(levels, scale, noise)
+    rows = np.searchsorted(levels, values)
+    assert np.array_equal(np.take(levels, rows), values)
+    sets = list(combinations(range(len(values)), k))
+    inside = np.zeros((len(sets), len(values)))
+    np.put_along_axis(inside, np.array(sets), 1.0, axis=1)
+    # the least of the set is at a node: the others are above it or below
+    chances = np.exp(inside @ above[rows] + (1 - inside) @ below[rows]) * (inside @ hazard[rows])
+    return dict(zip(sets, (chances @ weight).tolist(), strict=True))
 
 
 def plackett_luce(values, k, scale):

@@ -50,4 +50,4 @@ def hang(_):
     ids=["another error", "a wrap", "a hang", "a person", "a number", "two lines"],
 )
 def test_the_table_sees_a_fault(door, fault):
-    assert fault in outcome(door, None, data=True)
+    assert fault in outcome(door, None, data=True, seconds=0.1)
