@@ -6,7 +6,6 @@ On the integers see also `dprank.privacy.discrete_gaussian`.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -80,23 +79,33 @@ def gaussian_delta(l2: float, scale: float, epsilon: float) -> float:
     [0.3829, 0.1269, 0.0209]
     """
     l2, scale = require_at_least_0("l2", l2, up=True), require_positive("scale", scale)
-    mu, epsilon = l2 / scale, require_loss("epsilon", epsilon)
+    return _delta(l2, scale, require_loss("epsilon", epsilon))
+
+
+def _delta(l2: float, scale: float, epsilon: float) -> float:
+    mu = l2 / scale
     if mu == 0 or math.isinf(epsilon):
         return 0.0
     if math.isinf(mu):
         return 1.0
-    exact = Fraction(l2) / Fraction(scale)
-    exact = Fraction(epsilon) / exact - exact / 2
-    if exact > FARTHEST:
+    # x = epsilon / mu - mu / 2, a quotient of whole numbers
+    (a, b), (c, d), (e, f) = (number.as_integer_ratio() for number in (l2, scale, epsilon))
+    above, below = 2 * e * b * b * c * c - f * a * a * d * d, 2 * f * a * b * c * d
+    if above > FARTHEST * below:
         return 0.0
-    x = float(exact)
+    x = above / below
     density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     if mu < 1:
-        step, weight = gauss(np.zeros(1), np.array([mu]), 16)
+        step, weight = _panel(mu)
         return float(density * ((1 - (x + step) * _mills(x + step)) @ weight))
     if x < 0:
         return float(special.ndtr(-x) - density * _mills(x + mu))
     return float(density * (_mills(x) - _mills(x + mu)))
+
+
+@lru_cache
+def _panel(mu: float) -> Any:
+    return gauss(np.zeros(1), np.array([mu]), 16)
 
 
 def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
@@ -128,11 +137,12 @@ def gaussian_epsilon(l2: float, scale: float, delta: float) -> float:
 
 @lru_cache(1 << 14)  # whoever plans asks the same again and again
 def _least_epsilon(l2: float, scale: float, delta: float) -> float:
-    if gaussian_delta(l2, scale, 0.0) <= delta * (1 - ROUNDING):
+    allowed = delta * (1 - ROUNDING)
+    if _delta(l2, scale, 0.0) <= allowed:
         return 0.0
     mu = l2 / scale
     most = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
-    return least(lambda epsilon: gaussian_delta(l2, scale, epsilon) <= delta * (1 - ROUNDING), most)
+    return least(lambda epsilon: _delta(l2, scale, epsilon) <= allowed, most)
 
 
 def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
@@ -162,7 +172,7 @@ def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
     epsilon, delta = min(require_positive("epsilon", epsilon), 1e300), require_probability("delta", delta, LEAST)
     if l2 == 0:
         return 0.0
-    scale = least(lambda scale: gaussian_delta(l2, scale, epsilon) <= delta * (1 - ROUNDING), l2)
+    scale = least(lambda scale: _delta(l2, scale, epsilon) <= delta * (1 - ROUNDING), l2)
     while gaussian_epsilon(l2, scale, delta) > epsilon:
         scale *= 1 + 2.0**-40
     return scale
