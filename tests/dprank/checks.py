@@ -76,6 +76,15 @@ def law_p_value(counts, law):
     return stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), len(expected) - 1)
 
 
+def doubted(p_value, few, many, doubt=0.05):
+    """`p_value` of so many fresh draws, but only if that of few is below `doubt`: then it is that of the few.
+
+    A false alarm is rarer than of the many alone, and a fault that the few see as a doubt is seen as by the many.
+    """
+    first = p_value(few)
+    return p_value(many) if first < doubt else first
+
+
 def certified_epsilon(p, q, false_alarm):
     """An epsilon that two laws certainly need, from counts of their outcomes; too high with chance `false_alarm`.
 

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import each, law_p_value, refused
+from checks import doubted, each, law_p_value, refused
 
 import dprank
 from dprank.privacy.laws import NoExactRoute, exact, sample
@@ -64,9 +64,13 @@ def test_seeded_choices_have_the_law(values, ordered):
     for k, largest in product(range(1, 5), BOTH):
         mechanism = JointExponential(k, 2.0, n_items=5, ordered=ordered, largest=largest)
         law = joint_choices(mechanism, values)
-        seen = Counter(map(tuple, mechanism.draw(np.array(values), 3000, rng).tolist()))
-        assert seen.keys() <= law.keys()
-        assert law_p_value([seen[choice] for choice in law], list(law.values())) > 1e-4 / 64
+
+        def chance(size, mechanism=mechanism, law=law):
+            seen = Counter(map(tuple, mechanism.draw(np.array(values), size, rng).tolist()))
+            assert seen.keys() <= law.keys()
+            return law_p_value([seen[choice] for choice in law], list(law.values()))
+
+        assert doubted(chance, 500, 3000) > 1e-4 / 64
 
 
 @each("ordered", BOTH)
@@ -76,9 +80,13 @@ def test_published_choices_have_the_law(values, ordered):
     for k, largest in ((1, True), (2, True), (3, False)):
         mechanism = JointExponential(k, 1.5, n_items=5, ordered=ordered, largest=largest)
         law = joint_choices(mechanism, values)
-        seen = Counter(tuple(mechanism.release(values, dprank.SECURE).items.tolist()) for _ in range(1500))
-        assert seen.keys() <= law.keys()
-        assert law_p_value([seen[choice] for choice in law], list(law.values())) > 1e-4 / 18
+
+        def chance(size, mechanism=mechanism, law=law):
+            seen = Counter(tuple(mechanism.release(values, dprank.SECURE).items.tolist()) for _ in range(size))
+            assert seen.keys() <= law.keys()
+            return law_p_value([seen[choice] for choice in law], list(law.values()))
+
+        assert doubted(chance, 500, 1500) > 1e-4 / 18
 
 
 def test_a_wrong_law_would_be_seen():
