@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
+
+from scipy.optimize import brentq
+
+#: How many times the width of a search a border is bracketed by: values may be rounded to so much.
+_ROUGH = 16
 
 
 def least_whole(fits: Callable[[int], bool], low: int, high: int) -> int:
@@ -52,6 +58,52 @@ def largest(fits: Callable[[float], bool], start: float, within: float = 2.0**-4
     1.414214
     """
     return _crossing(lambda x: not fits(x), start, within)[0]
+
+
+def least_under(value: Callable[[float], float], most: float, start: float, within: float = 2.0**-40) -> float:
+    """What `least` finds of ``value(x) <= most``, with less than half of the calls; `value` falls.
+
+    Examples
+    --------
+    >>> least_under(lambda x: 1 / x, 3.0, 1.0) == least(lambda x: 1 / x <= 3.0, 1.0)
+    True
+    """
+    value = cache(value)
+    return _bracketed(value, most, lambda x: value(x) <= most, start, within)[1]
+
+
+def largest_under(value: Callable[[float], float], most: float, start: float, within: float = 2.0**-40) -> float:
+    """What `largest` finds of ``value(x) <= most``, with less than half of the calls; `value` rises.
+
+    Examples
+    --------
+    >>> largest_under(lambda x: x * x, 3.0, 1.0) == largest(lambda x: x * x <= 3.0, 1.0)
+    True
+    """
+    value = cache(value)
+    return _bracketed(value, most, lambda x: not value(x) <= most, start, within)[0]
+
+
+def _bracketed(
+    value: Callable[[float], float], most: float, turned: Callable[[float], bool], start: float, within: float
+) -> tuple[float, float]:
+    """The same as `_crossing`, step by step: what lies beyond a narrow bracket of the border is not asked."""
+    low, _ = _crossing(turned, start, 1.0)
+
+    def excess(power: float) -> float:
+        return _log(value(low * 2.0**power)) - _log(most)
+
+    near = low * 2.0 ** float(brentq(excess, 0.0, 1.0, xtol=within))
+    below, above = near * (1 - _ROUGH * within), near * (1 + _ROUGH * within)
+    if turned(below) or not turned(above):
+        return _crossing(turned, start, within)
+    found = _crossing(lambda x: x >= above or (x > below and turned(x)), start, within)
+    return found if turned(found[1]) and not turned(found[0]) else _crossing(turned, start, within)
+
+
+def _log(x: float) -> float:
+    """Finite, of 0 and of infinity too."""
+    return math.log(min(max(x, math.ulp(0.0)), math.nextafter(math.inf, 0.0)))
 
 
 def _crossing(turned: Callable[[float], bool], start: float, within: float) -> tuple[float, float]:

@@ -1,8 +1,10 @@
 """Searches end at the border, wherever they begin."""
 
+import math
+
 import pytest
 
-from dprank._search import largest, least, least_whole
+from dprank._search import largest, largest_under, least, least_under, least_whole
 
 
 @pytest.mark.parametrize("border", [1e-200, 0.3, 1.0, 1e200])
@@ -17,3 +19,38 @@ def test_of_positive_numbers(border, start, within):
 @pytest.mark.parametrize(("low", "high"), [(-1, 1), (5, 6), (-100, -50)])
 def test_of_whole_numbers(border, low, high):
     assert least_whole(lambda x: x >= border, low, high) == border
+
+
+FALLING = {
+    "power": lambda x: x**-3,
+    "exponential": lambda x: math.exp(-x),
+    "rough": lambda x: round(2.0**40 / x) / 2.0**40,
+    "step": lambda x: 2.0 if x < 0.7 else 0.0,
+    "infinite": lambda x: math.inf if x < 0.7 else 0.7 / x,
+    "flat": lambda x: max(0.25, 1 - x),
+}
+
+
+@pytest.mark.parametrize("value", FALLING.values(), ids=FALLING)
+@pytest.mark.parametrize("most", [0.25, 0.3, 0.9])
+@pytest.mark.parametrize("start", [1e-3, 1.0, 7.3])
+@pytest.mark.parametrize("within", [2.0**-40, 1e-13, 2.0**-20])
+def test_what_is_found_by_values_is_what_bisection_finds(value, most, start, within):
+    assert least_under(value, most, start, within) == least(lambda x: value(x) <= most, start, within)
+    rising = lambda x: value(1 / x)  # noqa: E731
+    assert largest_under(rising, most, start, within) == largest(lambda x: rising(x) <= most, start, within)
+
+
+def test_values_are_asked_for_in_less_than_half_of_the_places():
+    seen = []
+    least_under(lambda x: seen.append(x) or math.exp(-x), 1e-6, 1.0)
+    asked = []
+    least(lambda x: asked.append(x) or math.exp(-x) <= 1e-6, 1.0)
+    assert 2 * len(seen) < len(asked)
+
+
+def test_what_a_search_of_values_ends_with_keeps_to_the_bound_where_they_rise_and_fall():
+    for shift in range(50):
+        value = lambda x, shift=shift: 1 / x + 1e-11 * math.sin(1e12 * x + shift)  # noqa: E731
+        assert value(least_under(value, 0.6, 1.0)) <= 0.6
+        assert value(1 / largest_under(lambda x, value=value: value(1 / x), 0.6, 1.0)) <= 0.6

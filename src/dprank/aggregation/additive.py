@@ -20,7 +20,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank._search import least
+from dprank._search import least_under
 from dprank.data.ballots import HEAVIEST, BallotForm, Ballots, require_ballots
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise as laws
@@ -95,7 +95,7 @@ class AdditiveNoise(ABC):
         elif self.law == "continuous":
             scale = gaussian_scale(self.l2_sensitivity, epsilon, self.delta)
         else:
-            scale = least(lambda s: replace(self, scale=s).guarantee.epsilon <= epsilon, self.l2_sensitivity)
+            scale = least_under(lambda s: replace(self, scale=s).guarantee.epsilon, epsilon, self.l2_sensitivity)
         # the grid may be half as wide
         return replace(self, scale=require_drawable(epsilon, scale, self.law, grain=0.5))
 

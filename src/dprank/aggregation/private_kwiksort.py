@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_probability, require_whole, settle, shown
-from dprank._search import least
+from dprank._search import least_under
 from dprank.aggregation.additive import require_noise, require_noise_scale
 from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.noisy_matrix import NoisyMatrix
@@ -185,7 +185,7 @@ class PrivateKwikSort:
         if not gaussian or law == "continuous":
             return made
         # the two scales are not that of the matrix, nor is what the grid costs
-        return made._times(least(lambda more: made._times(more).guarantee.epsilon <= epsilon, 1.0))
+        return made._times(least_under(lambda more: made._times(more).guarantee.epsilon, epsilon, 1.0))
 
     def _times(self, more: float) -> Self:
         """The same with so many times the noise."""

@@ -21,7 +21,7 @@ from dprank._require import (
     settle,
     shown,
 )
-from dprank._search import least
+from dprank._search import least_under
 from dprank.data.ballots import HEAVIEST, Ballots, require_ballots
 from dprank.data.comparisons import Comparisons, Design, require_comparisons
 from dprank.data.count_files import Counts
@@ -254,7 +254,7 @@ class NoisyCounts:
             if law == "continuous":
                 scale = gaussian_scale(free.l2_sensitivity, epsilon, free.delta)
             else:
-                scale = least(lambda s: replace(free, scale=s).guarantee.epsilon <= epsilon, free.l2_sensitivity)
+                scale = least_under(lambda s: replace(free, scale=s).guarantee.epsilon, epsilon, free.l2_sensitivity)
             return replace(free, scale=require_drawable(epsilon, scale, law, grain=GRAIN[score]))
         scale = ratio_up(free._moved, epsilon)
         if math.isinf(scale):

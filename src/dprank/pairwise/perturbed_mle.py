@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -19,7 +20,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank._search import least
+from dprank._search import least_under
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.counting import GRAIN, whole_counts
 from dprank.models.bradley_terry import LOGISTIC, Link, require_link
@@ -111,6 +112,12 @@ def objective_loss(
         return ratio_up(2 * per_person, scale)
     if ridge < LEAST or math.isinf(link.steepest) or math.isinf(link.kappa_2):
         return math.inf
+    return per_person * _loss_of_one(scale, ridge, link, graph) * (1 + _SLACK)
+
+
+@lru_cache(1 << 14)  # whoever plans asks the same again and again
+def _loss_of_one(scale: float, ridge: float, link: Link, graph: Graph) -> float:
+    """Of one comparison that a neighbour may change."""
     width = link.steepest / link.kappa_2 / 4  # in which the score changes; 1 for the logistic link
 
     def added(u: float) -> float:
@@ -119,9 +126,7 @@ def objective_loss(
 
     best = optimize.minimize_scalar(lambda u: -added(u), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
     each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
-    if graph == "public":
-        each = min(each, flip_loss(scale, ridge, link))
-    return per_person * each * (1 + _SLACK)
+    return min(each, flip_loss(scale, ridge, link)) if graph == "public" else each
 
 
 @dataclass(frozen=True)
@@ -258,7 +263,7 @@ class PerturbedMLE:
                     f"ridge = {free.ridge} is too small for epsilon = {epsilon} at any noise: the curvature of one "
                     f"voter's answers alone costs {loss(1e300):.6g}"
                 )
-            scale = least(lambda scale: loss(scale) <= epsilon, 1 / epsilon, 1e-12)
+            scale = least_under(loss, epsilon, 1 / epsilon, 1e-12)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
         return replace(free, scale=scale)

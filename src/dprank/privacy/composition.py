@@ -8,6 +8,7 @@ The exponential mechanism is (Dong, Durfee and Rogers 2020), and its rounds then
 from __future__ import annotations
 
 import math
+from functools import lru_cache, partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,7 +24,7 @@ from dprank._require import (
     require_real,
     require_whole,
 )
-from dprank._search import largest, least
+from dprank._search import largest_under, least_under
 from dprank.privacy.gaussian import zcdp
 
 __all__ = [
@@ -138,9 +139,12 @@ def optimal(k: int, round_epsilon: float, delta: float) -> float:
     k, round_epsilon = require_whole("k", k, 1, MOST_ROUNDS), require_positive("round_epsilon", round_epsilon, up=True)
     if optimal_delta(k, round_epsilon, 0.0) <= delta:
         return 0.0
-    if math.isinf(basic(k, round_epsilon)):
-        return math.inf
-    return least(lambda epsilon: optimal_delta(k, round_epsilon, epsilon) <= delta, basic(k, round_epsilon), 1e-13)
+    return math.inf if math.isinf(basic(k, round_epsilon)) else _optimal(k, round_epsilon, delta)
+
+
+@lru_cache(1 << 14)  # whoever plans asks the same again and again
+def _optimal(k: int, round_epsilon: float, delta: float) -> float:
+    return least_under(lambda epsilon: optimal_delta(k, round_epsilon, epsilon), delta, basic(k, round_epsilon), 1e-13)
 
 
 def rho(k: int, round_epsilon: float, bounded_range: bool = False) -> float:
@@ -232,12 +236,10 @@ def epsilon_per_round(
     epsilon = require_real("epsilon", epsilon, "it must lie in (1e-300, 1e300)", lambda x: 1e-300 < x < 1e300)
     require_spare(composition, delta)
 
-    def fits(round_epsilon: float) -> bool:
-        if composition == "optimal" and delta > 0:
-            return optimal_delta(k, round_epsilon, epsilon) <= delta
-        return total_epsilon(composition, k, round_epsilon, delta, bounded_range=bounded_range) <= epsilon
-
-    return largest(fits, epsilon / k, 1e-13)
+    if composition == "optimal" and delta > 0:
+        return largest_under(lambda one: optimal_delta(k, one, epsilon), delta, epsilon / k, 1e-13)
+    told = partial(total_epsilon, composition, k, delta=delta, bounded_range=bounded_range)
+    return largest_under(told, epsilon, epsilon / k, 1e-13)
 
 
 def require_spare(composition: Composition, delta: float) -> None:

@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._search import least
+from dprank._search import least_under
 from dprank.privacy.gaussian import LEAST, ROUNDING, gaussian_epsilon
 
 __all__ = ["Answers", "exact_delta", "exact_epsilon", "smoothed_epsilon"]
@@ -185,7 +185,7 @@ def exact_epsilon(parts: Sequence[tuple[Mapping[int, int], float]], delta: float
     allowed = delta * (1 - ROUNDING)
     if _delta(laws, MOST_LOSS) > allowed:
         return math.inf
-    return 0.0 if _delta(laws, 0.0) <= allowed else least(lambda epsilon: _delta(laws, epsilon) <= allowed, 1.0)
+    return 0.0 if _delta(laws, 0.0) <= allowed else least_under(lambda epsilon: _delta(laws, epsilon), allowed, 1.0)
 
 
 class _Laws(NamedTuple):

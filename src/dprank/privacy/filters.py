@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
-from dprank._search import largest
+from dprank._search import largest_under
 from dprank.privacy.gaussian import zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit
 
@@ -125,7 +125,7 @@ def most_rho(epsilon: float, delta: float) -> Fraction:
     if delta == 0:
         return Fraction(0)
     # at any delta below 1/2 rho is no more than epsilon, and above that no budget is meant
-    return Fraction(largest(lambda rho: zcdp(rho, delta) <= epsilon, epsilon, 1e-12))
+    return Fraction(largest_under(lambda rho: zcdp(rho, delta), epsilon, epsilon, 1e-12))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from dprank._require import (
     require_probability,
     require_real,
 )
-from dprank._search import least
+from dprank._search import least_under
 
 __all__ = [
     "FARTHEST",
@@ -142,7 +142,7 @@ def _least_epsilon(l2: float, scale: float, delta: float) -> float:
         return 0.0
     mu = l2 / scale
     most = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta))
-    return least(lambda epsilon: _delta(l2, scale, epsilon) <= allowed, most)
+    return least_under(lambda epsilon: _delta(l2, scale, epsilon), allowed, most)
 
 
 def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
@@ -172,7 +172,7 @@ def gaussian_scale(l2: float, epsilon: float, delta: float) -> float:
     epsilon, delta = min(require_positive("epsilon", epsilon), 1e300), require_probability("delta", delta, LEAST)
     if l2 == 0:
         return 0.0
-    scale = least(lambda scale: _delta(l2, scale, epsilon) <= delta * (1 - ROUNDING), l2)
+    scale = least_under(lambda scale: _delta(l2, scale, epsilon), delta * (1 - ROUNDING), l2)
     while gaussian_epsilon(l2, scale, delta) > epsilon:
         scale *= 1 + 2.0**-40
     return scale

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from companion.printed import Printed, alabi2022, busafekete2021, cai2025, qiao2021
-from dprank._search import largest
+from dprank._search import largest_under
 from dprank.plan.setting import Setting
 
 __all__ = ["EQUAL", "OWN", "is_printed", "printed"]
@@ -48,17 +48,18 @@ def printed(setting: Setting, strengths: bool = False) -> dict[tuple[str, float,
 def _calibrated(maker: Maker, epsilon: float) -> Iterator[tuple[str, Printed]]:
     """At its own word, and at equal privacy where that is another."""
 
-    def within(said: float) -> bool:
+    def spent(said: float) -> float:
         try:
-            return maker(said).guarantee.epsilon <= epsilon
+            return float(maker(said).guarantee.epsilon)
         except ValueError:
-            return said < epsilon
+            return 0.0 if said < epsilon else math.inf
 
     try:
-        yield OWN, maker(epsilon)
-        same = math.isclose(maker(epsilon).guarantee.epsilon, epsilon, rel_tol=_SAME)
-        if not same and within(epsilon / _WORST) and not within(epsilon * _WORST):
-            equal = maker(largest(within, epsilon, 2.0**-30))
+        own = maker(epsilon)
+        yield OWN, own
+        same = math.isclose(own.guarantee.epsilon, epsilon, rel_tol=_SAME)
+        if not same and spent(epsilon / _WORST) <= epsilon < spent(epsilon * _WORST):
+            equal = maker(largest_under(spent, epsilon, epsilon, 2.0**-30))
             if math.isclose(equal.guarantee.epsilon, epsilon, rel_tol=_SAME):
                 yield EQUAL, equal
     except ValueError:  # it is not printed for so much
