@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from companion.chapters.which_method.populations import Answers
 from dprank.pairwise.noisy_counts import CountNoise, NoisyCounts
-from dprank.pairwise.perturbed_mle import PerturbedMLE
+from dprank.pairwise.perturbed_mle import Graph, PerturbedMLE
 from dprank.pairwise.strengths import strengths
 from dprank.plan.planner import named
 from dprank.plan.setting import Setting
-from dprank.privacy.noise import best_first
+from dprank.privacy.noise import Law, best_first
 from dprank.release import Ranking
 
 __all__ = ["estimate", "estimators"]
@@ -31,15 +31,15 @@ _NOISES: tuple[CountNoise, ...] = ("laplace", "conditioned", "gaussian")
 @cache
 def estimators(setting: Setting) -> dict[tuple[str, float, str], Any]:
     """Mechanisms that estimate strengths at an epsilon, by name, delta and trust."""
-    person: dict[str, Any] = {"n_items": setting.n_items, "per_person": setting.answers[-1]}
+    told = setting.epsilon, setting.n_items, setting.answers[-1]
     everybody: list[tuple[str, Any]] = []
     for noise in _NOISES:
         delta = setting.delta if noise == "gaussian" else 0.0
         if delta or noise != "gaussian":
-            counts = NoisyCounts.calibrated(epsilon=setting.epsilon, delta=delta, noise=noise, design="once", **person)
-            everybody.append((named("NoisyCounts", {"score": "net", "noise": noise}), counts))
-    for graph in ("public", "private"):
-        fits = _fits(setting, person | {"graph": graph, "law": "discrete" if graph == "public" else "continuous"})
+            everybody.append((named("NoisyCounts", {"score": "net", "noise": noise}), _counts(noise, delta, *told)))
+    graphs: tuple[Graph, ...] = ("public", "private")
+    for graph in graphs:
+        fits = _fits(graph, *told)
         asked = {"public_graph": graph == "public"}
         if graph == "public":  # what a plan offers
             everybody.append((named("PerturbedMLE", asked), fits[0]))
@@ -47,12 +47,22 @@ def estimators(setting: Setting) -> dict[tuple[str, float, str], Any]:
     return {(name, made.guarantee.delta, "curator"): made for name, made in everybody}
 
 
-def _fits(setting: Setting, parameters: dict[str, Any]) -> list[PerturbedMLE]:
+@cache
+def _counts(noise: CountNoise, delta: float, epsilon: float, n_items: int, per_person: int) -> NoisyCounts:
+    """Noisy net wins of people who answer no pair twice."""
+    asked: dict[str, Any] = {"noise": noise, "delta": delta, "design": "once"}
+    return NoisyCounts.calibrated(epsilon=epsilon, n_items=n_items, per_person=per_person, **asked)
+
+
+@cache
+def _fits(graph: Graph, epsilon: float, n_items: int, per_person: int) -> list[PerturbedMLE]:
     """At all ridges that an epsilon allows."""
+    law: Law = "discrete" if graph == "public" else "continuous"
+    asked: dict[str, Any] = {"n_items": n_items, "per_person": per_person, "graph": graph, "law": law}
     found = []
     for ridge in _RIDGES.tolist():
         try:
-            found.append(PerturbedMLE.calibrated(epsilon=setting.epsilon, ridge=ridge, **parameters))
+            found.append(PerturbedMLE.calibrated(epsilon=epsilon, ridge=ridge, **asked))
         except ValueError:  # the curvature of one voter's answers does not hide behind it
             continue
     return found
