@@ -1,9 +1,11 @@
-"""Explorers on a page of their own in Chromium, where any word on the console is a failure."""
+"""One Chromium for all tests of a worker, and explorers on a page of their own, where any word on the console fails."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,24 +24,88 @@ PAGE = """\
 <!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>Explorers</title>
 <link rel="stylesheet" href="../_static/book.css"><body class="bd-content">{}</body></html>
 """
+SIZE = {"width": 1280, "height": 720}
 
 
-@pytest.fixture(scope="module")  # no longer: while it is open, no other test may start a loop of its own
-def chromium() -> Iterator[Browser]:
+class Reader:
+    """Pages of one Chromium, each used by one test after the other: to open a new one takes longer than most tests."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.loop = asyncio.get_running_loop()
+        self.idle: dict[bool, list[Page]] = defaultdict(list)
+        self.used: list[tuple[bool, Page]] = []
+
+    def page(self, javascript: bool = True) -> Page:
+        """A page that nobody uses."""
+        idle = self.idle[javascript]
+        page = idle.pop() if idle else self.browser.new_context(java_script_enabled=javascript).new_page()
+        self.used.append((javascript, page))
+        page.set_viewport_size(SIZE)
+        return page
+
+    def clear(self) -> None:
+        """Whatever pages still say is heard; then they are idle, and remember nothing."""
+        for javascript, page in self.used:
+            if javascript:
+                page.evaluate("localStorage.clear(), sessionStorage.clear()")
+            page.goto("about:blank")
+            self.idle[javascript].append(page)
+        self.used.clear()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Reader]:
     playwright = pytest.importorskip("playwright.sync_api")
     if find_chromium() is None and not os.environ.get("CI"):
         pytest.skip("needs Chromium on PATH (apt-get install chromium)")
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        yield browser
+        reader = Reader(browser)
+        asyncio._set_running_loop(None)
+        yield reader
+        asyncio._set_running_loop(reader.loop)
         browser.close()
 
 
 @pytest.fixture
-def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opened]:
-    """Open explorers, given as HTML: at a ``query``, with a ``fault`` (old, new) in a script, without scripts."""
+def reader(chromium: Reader) -> Iterator[Reader]:
+    """Its loop runs while a test uses it, and no longer: other tests start loops of their own."""
+    asyncio._set_running_loop(chromium.loop)
+    try:
+        yield chromium
+        chromium.clear()
+    finally:
+        asyncio._set_running_loop(None)
+
+
+@pytest.fixture
+def quiet(reader: Reader) -> Iterator[Callable[..., Page]]:
+    """Give pages that may say nothing."""
     said: list[str] = []
-    contexts = []
+    listeners = {
+        "console": lambda message: said.append(message.text),
+        "pageerror": lambda error: said.append(str(error)),
+    }
+    heard: list[Page] = []
+
+    def page(javascript: bool = True) -> Page:
+        heard.append(reader.page(javascript))
+        for event, listener in listeners.items():
+            heard[-1].on(event, listener)  # type: ignore[call-overload]
+        return heard[-1]
+
+    yield page
+    reader.clear()
+    for it in heard:
+        for event, listener in listeners.items():
+            it.remove_listener(event, listener)
+    assert said == []
+
+
+@pytest.fixture
+def opened(quiet: Callable[..., Page], tmp_path: Path) -> Opened:
+    """Open explorers, given as HTML: at a ``query``, with a ``fault`` (old, new) in a script, without scripts."""
 
     def page(*explorers: str, query: str = "", fault: tuple[str, str] | None = None, javascript: bool = True) -> Page:
         shutil.copytree(STATIC, tmp_path / "_static", dirs_exist_ok=True)
@@ -50,15 +116,8 @@ def opened(chromium: Browser, tmp_path: Path) -> Iterator[Opened]:
         path = tmp_path / "notebooks/page.html"
         path.parent.mkdir(exist_ok=True)
         path.write_text(PAGE.format("".join(explorers)), encoding="utf-8")
-        context = chromium.new_context(java_script_enabled=javascript)
-        contexts.append(context)
-        shown = context.new_page()
-        shown.on("console", lambda message: said.append(message.text))
-        shown.on("pageerror", lambda error: said.append(str(error)))
+        shown = quiet(javascript)
         shown.goto(f"{path.as_uri()}{query}")
         return shown
 
-    yield page
-    for context in contexts:
-        context.close()
-    assert said == []
+    return page

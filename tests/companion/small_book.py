@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import filecmp
 import hashlib
+import io
+import json
+import os
 import shutil
-import subprocess
+import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
 
 import nbformat
+import pytest
+from bs4 import BeautifulSoup
 
+from companion.__main__ import main
 from companion.press.pipeline import Build
 
 REPOSITORY = Path(__file__).parents[2]
@@ -72,6 +83,20 @@ Record("mini2020:thm-1", (Check("two", 2, "<=", 1), Check("two", 2.0, "<=", 2, a
 """
 
 
+FIGURE = """\
+<?xml version="1.0"?><!DOCTYPE svg>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:dc="d" width="{0}pt" height="{1}pt" viewBox="0 0 {0} {1}">
+<dc:title>line</dc:title><path fill="#D55E00" d="M0 0h900v900H0z"/></svg>"""
+HISTORY = """\
+- {date: 2021-01-01, version: 0.1.0, claim: "mini2020:alg-1", now: holds}
+- {date: 2021-01-01, version: 0.1.0, claim: "mini2020:thm-1", now: refuted}
+"""
+WORDS = "What one answer gives away, and what it costs to hide it from whoever asks."
+WIDE = "$$\n" + " + ".join(f"x_{{{i}}}" for i in range(12)) + "\n$$"
+PRINTED = 'print(*(r["verdict"] for r in json.loads((find_root() / records).read_text())["records"]))'
+SHOWN = "from companion.ledger.scoreboard import Scoreboard\n\nScoreboard(records).claims()"
+
+
 def write_notebook(path: Path, *cells: tuple[str, str]) -> None:
     """`cells` are (kind, source), where a kind is markdown, code, or the tag of a code cell."""
     notebook = nbformat.v4.new_notebook(
@@ -124,9 +149,60 @@ def make_book(root: Path, source: Path = REPOSITORY) -> Path:
         ("markdown", "# Board"),
         ("parameters", 'records = "_build/records.json"  # a build passes its own'),
         ("code", "import json\nfrom pathlib import Path\nfrom companion.ledger.files import find_root"),
-        ("code", 'print(*(r["verdict"] for r in json.loads((find_root() / records).read_text())["records"]))'),
+        ("code", PRINTED),
     )
     return root
+
+
+def make_whole_book(root: Path, source: Path = REPOSITORY) -> Path:
+    """The same with all that a page can have: a figure, also for a phone, a wide formula, a scoreboard, a gallery, a
+    feed, how to cite.
+    """
+    make_book(root, source)
+    more = ("cite.js", "scoreboard.js", "search.js", "wayfinding.js")
+    for name in ("CITATION.cff", "book/figures.md", *(f"book/_static/{it}" for it in more)):
+        shutil.copy(source / name, root / name)
+    replace(root / "_toc.yml", "[{file:", "[{file: book/figures}, {file:")
+    replace(root / "book/index.md", "In the", f"{WORDS} In the")
+    (root / "data/history.yml").write_text(HISTORY, encoding="utf-8")
+    path = root / "notebooks/01-first.ipynb"
+    notebook = nbformat.read(path, 4)
+    notebook.cells[0].source = f"# First\n\nA line.\n\n**In short.** {WORDS}\n\nPlain prose."
+    figure = {"caption": "A line, drawn.", "name": "fig-line"}
+    notebook.cells[2].metadata["mystnb"] = {"figure": figure, "image": {"alt": "A line that rises."}}
+    wide, narrow = FIGURE.format(400, 200), FIGURE.format(200, 300)
+    notebook.cells[2].source = "\n".join([FIRST[: FIRST.index("svg = ")], f"wide, narrow = {wide!r}, {narrow!r}",
+        'show = {"name": "line", "message": "A line", "data": "x\\n1", "narrow": narrow}',
+        'display({"image/svg+xml": wide, "text/plain": "line"}, raw=True, metadata={"figure": show})'])  # fmt: skip
+    nbformat.write(notebook, path)
+    words = f"# Second\n\n{WIDE}\n\n[there](90-board)\n\n## More"
+    write_notebook(root / "notebooks/02-second.ipynb", ("markdown", words), ("code", SECOND))
+    path = root / "notebooks/90-board.ipynb"
+    notebook = nbformat.read(path, 4)
+    notebook.cells.append(nbformat.v4.new_code_cell(SHOWN, id="cell-4"))
+    nbformat.write(notebook, path)
+    return root
+
+
+class Built(NamedTuple):
+    """A finished book, and the account of its build."""
+
+    root: Path
+    lines: list[str]
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Built:
+    """The book that `make` writes, built by the worker that first asks for it; whoever changes it copies it first."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    account = folder / "account.json"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not account.exists():
+            shutil.rmtree(folder / "book", ignore_errors=True)
+            account.write_text(json.dumps(build(make(folder / "book"))))
+    return Built(folder / "book", json.loads(account.read_text()))
 
 
 def build(root: Path, profile: str = "standard", chapter: str | None = None) -> list[str]:
@@ -151,12 +227,30 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
+def tags(path: Path) -> dict[str, str]:
+    """What a page says of itself."""
+    page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    return {it.get("property") or it.get("name"): it["content"] for it in page("meta") if it.get("content")}
+
+
 def refused(root: Path, *arguments: str) -> tuple[int, str]:
     """Exit code and one-line message of the command line, which leaves all of `_build` as it was."""
     before = snapshot(root)
-    result = subprocess.run(
-        [sys.executable, "-m", "companion", *arguments], cwd=root, capture_output=True, text=True, check=False
-    )
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    out, said = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    try:
+        with (
+            contextlib.chdir(root),
+            mock.patch.object(sys, "argv", ["companion", *arguments]),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(said),
+            pytest.raises(SystemExit) as end,
+        ):
+            main()
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
     assert snapshot(root) == before
-    [line] = result.stderr.splitlines()
-    return result.returncode, line
+    code = end.value.code
+    [line] = code.splitlines() if isinstance(code, str) else said.getvalue().splitlines()
+    return (1 if isinstance(code, str) else int(code or 0)), line

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import runpy
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from small_book import REPOSITORY, SECOND, build, make_book, write_notebook
+from small_book import REPOSITORY, Built
 from test_site import needs_chromium
 
-from companion.press.browser import CHROMIUM_FLAGS, PATIENCE, TYPESET, find_chromium
+from companion.press.browser import PATIENCE, TYPESET
 
 if TYPE_CHECKING:
+    from explorer_pages import Reader
     from playwright.sync_api import Page
 
 MENDED = runpy.run_path(str(REPOSITORY / "book/_ext/access.py"))["mended"]
@@ -33,34 +32,19 @@ SEEN = """() => {
     };
     return [it.outerHTML.slice(0, 120), ring(it) || [...it.children].some(ring)];
 }"""
-WIDE = "$$\n" + " + ".join(f"x_{{{i}}}" for i in range(12)) + "\n$$"
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(built: Built) -> Path:
     """A page with what scrolls, and one with the scoreboard."""
-    root = make_book(tmp_path_factory.mktemp("keyboard"))
-    for name in ("scoreboard.js", "wayfinding.js"):
-        shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
-    words = f"# Second\n\n{WIDE}\n\n[there](90-board)\n\n## More"
-    write_notebook(root / "notebooks/02-second.ipynb", ("markdown", words), ("code", SECOND))
-    write_notebook(
-        root / "notebooks/90-board.ipynb",
-        ("markdown", "# Board"),
-        ("parameters", 'records = "_build/records.json"  # a build passes its own'),
-        ("code", "from companion.ledger.scoreboard import Scoreboard\n\nScoreboard(records).claims()"),
-    )
-    build(root)
-    return root / "_build/html"
+    return built.root / "_build/html"
 
 
 @pytest.fixture
-def page(site: Path) -> Iterator[Page]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        yield browser.new_page(viewport={"width": 390, "height": 900})
-        browser.close()
+def page(reader: Reader) -> Page:
+    opened = reader.page()
+    opened.set_viewport_size({"width": 390, "height": 900})
+    return opened
 
 
 def tour(page: Page) -> list[list[str | bool]]:

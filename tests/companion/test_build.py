@@ -19,7 +19,7 @@ import numpy
 import papermill
 import pytest
 from nbclient.exceptions import DeadKernelError
-from small_book import LEDGER, build, make_book, refused, replace, same_tree, snapshot
+from small_book import LEDGER, Built, build, make_whole_book, refused, replace, same_tree, snapshot
 
 from companion.instruments.seed import ROOT
 from companion.ledger.claim import Check
@@ -35,17 +35,10 @@ from companion.press.verify import verify
 REPOSITORY = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """A finished book; tests that change it copy it first."""
-    root = make_book(tmp_path_factory.mktemp("built"))
-    return root, build(root)
-
-
 @pytest.fixture
-def book(built: tuple[Path, list[str]], tmp_path: Path) -> Path:
+def book(built: Built, tmp_path: Path) -> Path:
     """A finished book of one's own (times kept, so its site counts as the one that was built)."""
-    return Path(shutil.copytree(built[0], tmp_path / "book"))
+    return Path(shutil.copytree(built.root, tmp_path / "book"))
 
 
 def test_kernel_that_does_not_start_over_ipc(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +76,7 @@ def test_status_of_an_empty_book_changes_nothing(sources: Path) -> None:
 
 
 @pytest.mark.slow
-def test_account_and_products(built: tuple[Path, list[str]]) -> None:
+def test_account_and_products(built: Built) -> None:
     root, lines = built
     assert lines[0] == "01-first: runs because not run yet in profile standard"
     assert lines[-2] == "2 claims settled: 1 holds, 1 refuted; 1 pending"
@@ -106,14 +99,14 @@ def test_account_and_products(built: tuple[Path, list[str]]) -> None:
     assert [name for _, name in sums] == sorted(products)
     for value, name in sums:
         assert hashlib.sha256((root / "_build" / name).read_bytes()).hexdigest() == value
-    assert sorted(p.name for p in (root / "_build/figures").iterdir()) == ["line.csv", "line.svg"]
+    assert sorted(p.name for p in (root / "_build/figures").iterdir()) == ["line-narrow.svg", "line.csv", "line.svg"]
     manifest = json.loads((root / "_build/manifest.json").read_text())
     assert (manifest["commit"], manifest["profile"]) == (None, "standard")
     assert set(manifest["seconds"]) == {"01-first", "02-second", "90-board"}
 
 
 @pytest.mark.slow
-def test_pages(built: tuple[Path, list[str]]) -> None:
+def test_pages(built: Built) -> None:
     root, _ = built
     first = (root / "_build/html/notebooks/01-first.html").read_text()
     assert 'id="mini2020-alg-1"' in first
@@ -137,28 +130,23 @@ def test_nothing_to_do(book: Path) -> None:
 
 
 @pytest.mark.slow
-def test_prose_renders_without_executing(book: Path) -> None:
+def test_words_render_without_executing(book: Path) -> None:
+    """Those of a page; those of a claim run late notebooks only."""
     executed = snapshot(book / "_build/executed")
     replace(book / "notebooks/01-first.ipynb", "Plain prose.", "Better prose.")
     lines: list[str] = []
     Build(book, say=lines.append).status()
+    cached = ["01-first: cached", "02-second: cached"]
+    assert lines[:3] == [*cached, "90-board: cached"]
     assert lines[3] == "site: renders because a page, a setting or the package changed"
-    lines = build(book)
-    assert lines[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]
-    assert lines[3].startswith("site: rendered")
-    assert snapshot(book / "_build/executed") == executed
-    assert "Better prose." in (book / "_build/html/notebooks/01-first.html").read_text()
-
-
-@pytest.mark.slow
-def test_rewording_a_claim_runs_late_notebooks_only(book: Path) -> None:
     replace(book / "data/claims/mini2020.yml", "Two is at most one.", "Two is one at most.")
     lines = build(book)
-    assert lines[:3] == [
-        "01-first: cached",
-        "02-second: cached",
-        "90-board: runs because data/claims/mini2020.yml changed",
-    ]
+    assert lines[:3] == [*cached, "90-board: runs because data/claims/mini2020.yml changed"]
+    assert any(line.startswith("site: rendered") for line in lines)
+    after = snapshot(book / "_build/executed")
+    changed = {name for name in executed.keys() | after.keys() if executed.get(name) != after.get(name)}
+    assert changed == {"standard/90-board.ipynb", "standard/90-board.json"}
+    assert "Better prose." in (book / "_build/html/notebooks/01-first.html").read_text()
     assert "Two is one at most." in (book / "_build/html/notebooks/02-second.html").read_text()
 
 
@@ -282,9 +270,9 @@ def test_the_longest_chapter_starts_first(sources: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_killed_builds_end_in_the_same_bytes(built: tuple[Path, list[str]], tmp_path: Path) -> None:
+def test_killed_builds_end_in_the_same_bytes(built: Built, tmp_path: Path) -> None:
     """Killed in execute and in render, elsewhere on the disk, and then finished: also two clean builds are alike."""
-    root = make_book(tmp_path / "elsewhere", built[0])
+    root = make_whole_book(tmp_path / "elsewhere")
     layout = Layout(root)
 
     def kill_when(ready: Callable[[], bool], **environment: str) -> None:
@@ -306,10 +294,10 @@ def test_killed_builds_end_in_the_same_bytes(built: tuple[Path, list[str]], tmp_
     kill_when(lambda: any(layout.scratch.glob("*/_build/html/_static/*")))
     assert not layout.html.exists()
     assert build(root)[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]
-    assert same_tree(layout.html, built[0] / "_build/html")
+    assert same_tree(layout.html, built.root / "_build/html")
     assert not (layout.html / ".buildinfo").exists(), "it depends on where the environment lies"
-    assert same_tree(layout.build / "figures", built[0] / "_build/figures")
-    assert layout.records.read_bytes() == (built[0] / "_build/records.json").read_bytes()
+    assert same_tree(layout.build / "figures", built.root / "_build/figures")
+    assert layout.records.read_bytes() == (built.root / "_build/records.json").read_bytes()
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from small_book import REPOSITORY
 
 from companion.press import BuildError
 from companion.press import pdf as press
-from companion.press.browser import CHROMIUM_FLAGS, find_chromium
+from companion.press.browser import find_chromium
 from companion.press.collect import write_checksums
 from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
@@ -22,6 +22,7 @@ from companion.press.pdf_file import faults, packed, starts, undated
 from companion.press.render import current, tree
 
 if TYPE_CHECKING:
+    from explorer_pages import Reader
     from playwright.sync_api import Page
 
 needs_chromium = pytest.mark.skipif(find_chromium() is None, reason="Chromium not found")
@@ -183,15 +184,12 @@ def tree_of(layout: Layout) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in layout.html.rglob("*") if path.is_file()}
 
 
-@pytest.fixture(scope="module")
-def reader() -> Iterator[Page]:
-    """A browser's page that is used again and again."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        yield browser.new_page(viewport={"width": press.COLUMN, "height": 900})
-        browser.close()
+@pytest.fixture
+def sheet(reader: Reader) -> Page:
+    """A page as wide as paper."""
+    page = reader.page()
+    page.set_viewport_size({"width": press.COLUMN, "height": 900})
+    return page
 
 
 FAULTS = {
@@ -209,28 +207,28 @@ FAULTS = {
 @needs_chromium
 @pytest.mark.parametrize(("planted", "said"), FAULTS.values(), ids=FAULTS)
 def test_a_planted_fault_is_told(
-    site: Path, reader: Page, planted: str, said: str, monkeypatch: pytest.MonkeyPatch
+    site: Path, sheet: Page, planted: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(press, "SLOWEST", 100)
     path = site / "notebooks/01-first.html"
     path.write_text(path.read_text().replace("</article>", f"{planted}</article>"))
     document = site.parent / "paper.html"
     document.write_text(assemble(site, contents(site), "html/"))
-    problems = press.typeset(reader, document)
+    problems = press.typeset(sheet, document)
     assert any(said in it for it in problems)
     assert all("01-first" in it or "mathematics" in it for it in problems)
 
 
 @pytest.mark.slow
 @needs_chromium
-def test_a_wide_table_is_set_smaller(site: Path, reader: Page) -> None:
+def test_a_wide_table_is_set_smaller(site: Path, sheet: Page) -> None:
     path = site / "notebooks/01-first.html"
     cells = "<td>twelve letters</td>".replace(" ", "&nbsp;") * 9
     path.write_text(path.read_text().replace("</article>", f"<table><tr>{cells}</tr></table></article>"))
     document = site.parent / "paper.html"
     document.write_text(assemble(site, contents(site), "html/"))
-    assert press.typeset(reader, document) == []
-    zoom, width = reader.eval_on_selector(
+    assert press.typeset(sheet, document) == []
+    zoom, width = sheet.eval_on_selector(
         ".leaf#\\30 1-first table", "it => [+it.style.zoom, it.getBoundingClientRect().width]"
     )
     assert press.SMALLEST < zoom < 1

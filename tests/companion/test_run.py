@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import zlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,26 @@ import pytest
 from checks import each
 from small_book import REPOSITORY, refused, replace, snapshot
 
-from companion.press import BuildError, UsageError
+from companion.press import BuildError, UsageError, pipeline
 from companion.press.layout import Layout
 from companion.press.parameters import Parameter, declared, fitted, given
 from companion.press.profiles import PROFILES, Chapter, load
 from companion.press.run import Run, differences
 
-BOOK = {profile: load(Layout(REPOSITORY), profile) for profile in PROFILES}
-PAGES = [name for name, chapter in BOOK["smoke"].items() if not chapter.late]
-#: Roads with a parameter on one of their pages.
-CHAPTERS = [name for name in PAGES if name[2] == "-"]
+
+@cache
+def book(profile: str) -> dict[str, Chapter]:
+    """The book's own chapters, read once."""
+    return load(Layout(REPOSITORY), profile)
+
+
+def pages() -> list[str]:
+    """Roads, and the pages behind them."""
+    return [name for name, chapter in book("smoke").items() if not chapter.late]
 
 
 def known(name: str) -> dict[str, Parameter]:
-    return declared(BOOK["smoke"][name].notebook)
+    return declared(book("smoke")[name].notebook)
 
 
 def notebook(source: str) -> nbformat.NotebookNode:
@@ -35,7 +42,7 @@ def notebook(source: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=[cell])
 
 
-@each("name", PAGES)
+@each("name", pages)
 def test_every_parameter_is_declared(name: str) -> None:
     """With a type, a range and a phrase that its defaults and every profile fit."""
     for parameter in known(name).values():
@@ -43,7 +50,7 @@ def test_every_parameter_is_declared(name: str) -> None:
         assert parameter.pool or parameter.low < parameter.high
         assert len(parameter.about.split()) > 1
     for profile in PROFILES:
-        chapter: Chapter = BOOK[profile][name]
+        chapter: Chapter = book(profile)[name]
         assert fitted(known(name), chapter.parameters).items() >= chapter.parameters.items()
 
 
@@ -198,12 +205,15 @@ HOSTILE = [
 
 
 def test_three_hostile_settings_a_chapter() -> None:
-    assert [name for name, *_ in HOSTILE[::3]] == CHAPTERS
-    assert [name for name, *_ in HOSTILE[1::3]] == [name for name, *_ in HOSTILE[2::3]] == CHAPTERS
+    roads = [name for name in pages() if name[2] == "-"]
+    assert [[name for name, *_ in HOSTILE[at::3]] for at in range(3)] == [roads] * 3
 
 
 @each(("name", "parameter", "text", "message"), HOSTILE)
-def test_hostile_settings_are_refused(name: str, parameter: str, text: str, message: str) -> None:
+def test_hostile_settings_are_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, parameter: str, text: str, message: str
+) -> None:
+    monkeypatch.setattr(pipeline, "load", lambda _, profile: book(profile))
     with pytest.raises(UsageError) as error:
         Run(REPOSITORY, name, given([(parameter, text)]), "smoke")
     line = str(error.value)
@@ -296,7 +306,8 @@ def test_a_run(sources: Path) -> None:
     assert "90-board.html" not in page
     lines = run(sources, "1", repetitions=7)
     assert lines[:2] == ["01-first: cached", "site: cached"]
-    assert run(sources, "1", repetitions=8)[0] == "01-first: runs because parameters of standard changed"
+    other = Run(sources, "1", {"repetitions": 8})
+    assert [other.job(page).reason() for page in other.only] == ["parameters of standard changed"]
 
 
 @pytest.mark.slow

@@ -7,28 +7,25 @@ import runpy
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 from docutils.utils import new_document
 from PIL import Image
-from small_book import FIRST, REPOSITORY, build, make_book
+from small_book import FIGURE, REPOSITORY, WORDS, Built, tags
+from test_site import needs_chromium
 
 from companion.ledger.card import fill
 from companion.press import UsageError
-from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 from companion.press.layout import Layout
+from companion.press.pipeline import Build
 from companion.press.render import settings
 from companion.press.shared import HEAVIEST, LONGEST, check_shared
 
-FIGURE = """\
-<?xml version="1.0"?><!DOCTYPE svg>
-<svg xmlns="http://www.w3.org/2000/svg" xmlns:dc="d" width="{0}pt" height="{1}pt" viewBox="0 0 {0} {1}">
-<dc:title>line</dc:title><path fill="#D55E00" d="M0 0h900v900H0z"/></svg>"""
-WORDS = "What one answer gives away, and what it costs to hide it from whoever asks."
+if TYPE_CHECKING:
+    from explorer_pages import Reader
 
 
 @pytest.fixture
@@ -156,35 +153,9 @@ def test_a_planted_fault_is_named(site: Path, fault: Callable[[Path], None], sai
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def book(built: Built) -> Path:
     """A small book with a figure, a history, its citation and a page for all figures."""
-    root = make_book(tmp_path_factory.mktemp("shared"))
-    shutil.copy(REPOSITORY / "book/figures.md", root / "book/figures.md")
-    shutil.copy(REPOSITORY / "book/_static/cite.js", root / "book/_static/cite.js")
-    shutil.copy(REPOSITORY / "CITATION.cff", root)
-    (root / "_toc.yml").write_text((root / "_toc.yml").read_text().replace("[{file:", "[{file: book/figures}, {file:"))
-    (root / "book/index.md").write_text(f"# A book\n\n{WORDS} In the {{{{ profile }}}} profile.\n")
-    (root / "data/history.yml").write_text(
-        '- {date: 2021-01-01, version: 0.1.0, claim: "mini2020:alg-1", now: holds}\n'
-        '- {date: 2021-01-01, version: 0.1.0, claim: "mini2020:thm-1", now: refuted}\n'
-    )
-    path = root / "notebooks/01-first.ipynb"
-    notebook = nbformat.read(path, 4)
-    notebook.cells[0].source = f"# First\n\nA line.\n\n**In short.** {WORDS}"
-    figure = {"caption": "A line, drawn.", "name": "fig-line"}
-    notebook.cells[2].metadata["mystnb"] = {"figure": figure, "image": {"alt": "A line that rises."}}
-    wide, narrow = FIGURE.format(400, 200), FIGURE.format(200, 300)
-    notebook.cells[2].source = "\n".join([FIRST[: FIRST.index("svg = ")], f"wide, narrow = {wide!r}, {narrow!r}",
-        'show = {"name": "line", "message": "A line", "data": "x\\n1", "narrow": narrow}',
-        'display({"image/svg+xml": wide, "text/plain": "line"}, raw=True, metadata={"figure": show})'])  # fmt: skip
-    nbformat.write(notebook, path)
-    build(root)
-    return root
-
-
-def tags(path: Path) -> dict[str, str]:
-    page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-    return {it.get("property") or it.get("name"): it["content"] for it in page("meta") if it.get("content")}
+    return built.root
 
 
 @pytest.mark.slow
@@ -225,15 +196,11 @@ def test_all_figures_stand_on_one_page(book: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_address_makes_whole_addresses(book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_address_is_another_site(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOOK_URL", "https://host.example/book")
-    root = shutil.copytree(book, tmp_path / "book")
-    assert any(line.startswith("site: rendered") for line in build(root))
-    html = root / "_build/html"
-    found = tags(html / "notebooks/01-first.html")
-    assert found["og:image"] == "https://host.example/book/_static/share/01-first.png"
-    assert found["og:url"] == "https://host.example/book/notebooks/01-first.html"
-    assert 'xml:base="https://host.example/book/"' in (html / "errata.xml").read_text(encoding="utf-8")
+    lines: list[str] = []
+    Build(book, say=lines.append).status()
+    assert lines[3] == "site: renders because a page, a setting or the package changed"
 
 
 @pytest.mark.parametrize("address", ["host.example", "ftp://host.example/", "https://a b/", "https://a/?q"])
@@ -250,33 +217,29 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.
 REFUSED = "navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false;"
 
 
+@needs_chromium
 @pytest.mark.slow
 @pytest.mark.parametrize("refused", [False, True])
-def test_a_button_copies_how_to_cite(tmp_path: Path, refused: bool) -> None:
+def test_a_button_copies_how_to_cite(reader: Reader, tmp_path: Path, refused: bool) -> None:
     """By keyboard, from disk; where copying is refused, the entry is selected."""
     playwright = pytest.importorskip("playwright.sync_api")
-    if (chromium := find_chromium()) is None:
-        pytest.skip("no Chromium")
     (tmp_path / "_static").mkdir()
     (tmp_path / "notebooks").mkdir()
     shutil.copy(REPOSITORY / "book/_static/cite.js", tmp_path / "_static")
     entry = "@software{us,\n  title = {A <b> & more}\n}"
     box = fill("cite.html", bibtex=entry)
     (tmp_path / "notebooks/a.html").write_text(f'<meta charset="utf-8">{box}', encoding="utf-8")
-    with playwright.sync_playwright() as tools:
-        browser = tools.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        page = browser.new_page()
-        page.goto((tmp_path / "notebooks/a.html").as_uri())
-        if refused:
-            page.evaluate(REFUSED)
-        page.get_by_role("button", name="Copy BibTeX").focus()
-        page.keyboard.press("Enter")
-        said = page.get_by_role("status")
-        playwright.expect(said).to_have_text("Selected: copy it with Ctrl+C or ⌘C." if refused else "Copied.")
-        assert page.evaluate("getSelection().toString()") == entry
-        if not refused:
-            page.evaluate("document.body.innerHTML = '<textarea></textarea>'")
-            page.locator("textarea").focus()
-            page.keyboard.press("Control+V")
-            assert page.locator("textarea").input_value() == entry
-        browser.close()
+    page = reader.page()
+    page.goto((tmp_path / "notebooks/a.html").as_uri())
+    if refused:
+        page.evaluate(REFUSED)
+    page.get_by_role("button", name="Copy BibTeX").focus()
+    page.keyboard.press("Enter")
+    said = page.get_by_role("status")
+    playwright.expect(said).to_have_text("Selected: copy it with Ctrl+C or ⌘C." if refused else "Copied.")
+    assert page.evaluate("getSelection().toString()") == entry
+    if not refused:
+        page.evaluate("document.body.innerHTML = '<textarea></textarea>'")
+        page.locator("textarea").focus()
+        page.keyboard.press("Control+V")
+        assert page.locator("textarea").input_value() == entry

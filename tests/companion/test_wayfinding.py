@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from small_book import FIRST, LEDGER, PROFILES, REPOSITORY, TOC, build, make_book, write_notebook
+from small_book import FIRST, HISTORY, LEDGER, PROFILES, REPOSITORY, TOC, make_book, once, tags, write_notebook
 
 from companion.ledger.files import load_ledger
 from companion.press import BuildError
-from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 from companion.press.roads import assemble, behind
 
 if TYPE_CHECKING:
@@ -35,6 +33,7 @@ ROAD = """\
 
 Words about {glue:text}`number`.
 """
+ADDRESS = "https://host.example/book"
 GLOSSARY = """\
 # Glossary
 
@@ -47,8 +46,15 @@ epsilon
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A road, a page behind it, a page under an old name, a glossary."""
-    root = make_book(tmp_path_factory.mktemp("way"))
+    """A road, a page behind it, a page under an old name, a glossary; it will stand at `ADDRESS`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BOOK_URL", ADDRESS)
+        return once(tmp_path_factory, "way", make_way).root / "_build/html"
+
+
+def make_way(root: Path) -> Path:
+    """Write it."""
+    make_book(root)
     for name in ("access.js", "search.js", "wayfinding.js"):
         shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
     shutil.copytree(REPOSITORY / "book/_templates", root / "book/_templates")
@@ -69,28 +75,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "book/glossary.md": GLOSSARY,
         "notebooks/profiles.yml": PROFILES.replace("01-first", "01a-behind"),
         "data/claims/mini2020.yml": LEDGER.replace("chapter: 01-first", "chapter: 01a-behind"),
+        "data/history.yml": HISTORY,
     }
     for name, text in files.items():
         (root / name).write_text(text, encoding="utf-8")
-    build(root)
-    return root / "_build/html"
+    return root
 
 
 @pytest.fixture
-def page(site: Path) -> Iterator[Page]:
+def page(quiet: Callable[[], Page]) -> Page:
     """A page in Chromium that may say nothing."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    if find_chromium() is None and not os.environ.get("CI"):
-        pytest.skip("needs Chromium on PATH (apt-get install chromium)")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        opened = browser.new_page()
-        said: list[str] = []
-        opened.on("console", lambda message: said.append(message.text))
-        opened.on("pageerror", lambda error: said.append(str(error)))
-        yield opened
-        browser.close()
-        assert said == []
+    return quiet()
 
 
 @pytest.mark.slow
@@ -104,6 +99,14 @@ def test_a_road_shows_what_it_borrows(site: Path) -> None:
     assert "typed by a reader" in lender
     assert "repetitions" not in lender + road
     assert "runpy" not in lender + road, "code that nobody would type"
+
+
+@pytest.mark.slow
+def test_an_address_makes_whole_addresses(site: Path) -> None:
+    found = tags(site / "notebooks/01-first.html")
+    assert found["og:image"] == f"{ADDRESS}/_static/share/index.png"
+    assert found["og:url"] == f"{ADDRESS}/notebooks/01-first.html"
+    assert f'xml:base="{ADDRESS}/"' in (site / "errata.xml").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

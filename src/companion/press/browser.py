@@ -49,6 +49,8 @@ SLOWEST = 300_000  # ms
 TALLEST = 100_000
 #: Pages that are put into one, before it is opened anew.
 AT_ONCE = 25
+#: What a browser is started for.
+VISITS = 8
 #: A picture of these shows nobody anything: the listings, the reference (half a million px tall), the index.
 UNPICTURED = re.compile(rf"{ALIKE.pattern}|book/api\.|genindex")
 
@@ -216,9 +218,11 @@ def check_in_browser(
         screenshots.mkdir(parents=True, exist_ok=True)
     loads = plan(html, pages, every)
     waiting: SimpleQueue[Sequence[Load]] = SimpleQueue()
-    for visit in sorted(_visits(loads), key=lambda it: sum(load.path.stat().st_size for load in it), reverse=True):
+    visits = sorted(_visits(loads), key=lambda it: sum(load.path.stat().st_size for load in it), reverse=True)
+    for visit in visits:
         waiting.put(visit)  # the longest first
-    workers = min(len(loads) or 1, (os.cpu_count() or 1) + 1)  # one waits for its network to rest
+    # one waits for its network to rest; to start one takes as long as some visits
+    workers = min(len(visits) // VISITS or 1, (os.cpu_count() or 1) + 1)
     with ThreadPoolExecutor(workers) as pool:
         work = [pool.submit(_check_loads, chromium, html, waiting, screenshots) for _ in range(workers)]
         return _told(html, loads, (seen for it in work for seen in it.result()))
