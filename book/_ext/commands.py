@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from sphinx.application import Sphinx
 
-from dprank.cli import app as commands
-from dprank.cli.manual import EXITS, Entry, Option, entries, typed
+if TYPE_CHECKING:
+    from dprank.cli.manual import Entry, Option
 
 PAGE = "book/commands"
 #: The line of the page in whose place all of it goes.
@@ -35,6 +36,8 @@ def listed(option: Option) -> Iterator[str]:
 
 def section(entry: Entry) -> Iterator[str]:
     """What a page of a manual has: what it does, how it is called, its options, an example."""
+    from dprank.cli.manual import typed
+
     yield f"## {entry.name}\n"
     yield from (f"{prose(paragraph)}\n" for paragraph in entry.said)
     yield f"```text\n{entry.synopsis}\n```\n"
@@ -46,6 +49,9 @@ def section(entry: Entry) -> Iterator[str]:
 
 def manual() -> str:
     """Every command, and what an exit code means."""
+    from dprank.cli import app as commands
+    from dprank.cli.manual import EXITS, entries
+
     codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXITS.items())
     found = [line for entry in entries(commands) for line in section(entry)]
     return "\n".join([*found, "## Exit codes\n", f"| code | means |\n|---|---|\n{codes}\n"])
