@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from explorer_pages import Reader
     from playwright.sync_api import Page
 
-MENDED = runpy.run_path(str(REPOSITORY / "book/_ext/access.py"))["mended"]
 #: Everything that one can use on the page as it stands; what is reached is marked.
 CONTROLS = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
     .filter(it => it.tabIndex >= 0 && !it.disabled && it.checkVisibility({visibilityProperty: true}))"""
@@ -119,4 +118,4 @@ def test_a_filter_is_set_by_keyboard(site: Path, page: Page) -> None:
     ],
 )  # fmt: skip
 def test_mended(html: str, better: str) -> None:
-    assert MENDED(html) == better
+    assert runpy.run_path(str(REPOSITORY / "book/_ext/access.py"))["mended"](html) == better

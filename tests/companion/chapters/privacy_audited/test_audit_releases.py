@@ -5,6 +5,7 @@ import pickle
 import re
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from dprank.uniformity import LocalOneBit, LocalPairs
 FOR_RESEARCH = {"ExponentialMechanism", "LocalKwikSort", "PrivateRankCentrality", "Bucketed", "Trun"}
 
 
+@cache
 def instances():
     """Of every class, and every law and noise of it, one with data: those of the audit's cases."""
     found = {}
@@ -58,8 +60,7 @@ def instances():
     return found
 
 
-INSTANCES = instances()
-every_instance = pytest.mark.parametrize(("mechanism", "data"), INSTANCES.values(), ids=INSTANCES)
+every_instance = each(("mechanism", "data"), lambda: instances().values())
 
 
 def published(mechanism, data):
@@ -73,8 +74,8 @@ def published(mechanism, data):
 
 
 def test_every_mechanism_is_here_and_all_but_those_for_research_can_be_published():
-    assert {type(mechanism) for mechanism, _ in INSTANCES.values()} == set(promises.mechanisms())
-    fit = {name.split()[0] for name, (mechanism, data) in INSTANCES.items() if published(mechanism, data) is not None}
+    assert {type(mechanism) for mechanism, _ in instances().values()} == set(promises.mechanisms())
+    fit = {name.split()[0] for name, (mechanism, data) in instances().items() if published(mechanism, data) is not None}
     assert fit == {found.__name__ for found in promises.mechanisms()} - FOR_RESEARCH
 
 
