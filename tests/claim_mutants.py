@@ -41,7 +41,7 @@ from mutants import MEMORY, PRELOAD, ROOT, Mutant, _changes, _Finder, _path, _sh
 import companion.ledger.claim
 from companion.ledger.claim import SETTLED, Record
 from companion.ledger.files import Claim, load_ledger
-from companion.ledger.judge import judge
+from companion.ledger.judge import differing, judge
 from companion.press.verify import differences
 
 CHAPTERS = ROOT / "src" / "companion" / "chapters"
@@ -172,7 +172,10 @@ def outcome(ledger: Mapping[str, Claim], clean: dict[str, Any], found: Any) -> s
         return "exception"
     claim = ledger[clean["claim"]]
     before, after = ({"records": [record | {"chapter": claim.chapter}]} for record in (clean, found[0]))
-    faults = [bool(judge({claim.id: claim}, side["records"], "standard")) for side in (before, after)]
+    alone = {claim.id: claim}
+    faults = [
+        bool(judge(alone, side["records"]) or differing(alone, side["records"], "standard")) for side in (before, after)
+    ]
     if clean["verdict"] != found[0]["verdict"] or faults[0] != faults[1]:
         return "verdict"
     return "numbers" if any(differences(ledger, before, after)) else "nothing"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,21 +19,47 @@ import nbformat
 import numpy
 import papermill
 import pytest
+from bs4 import BeautifulSoup
 from nbclient.exceptions import DeadKernelError
-from small_book import LEDGER, Built, build, make_whole_book, refused, replace, same_tree, snapshot
+from small_book import LEDGER, Built, build, make_whole_book, refused, replace, same_tree, snapshot, write_notebook
+from test_site import needs_chromium
 
 from companion.instruments.seed import ROOT
 from companion.ledger.claim import Check
 from companion.ledger.files import load_ledger
 from companion.press import BuildError, UsageError
 from companion.press import execute as execution
-from companion.press.execute import Job, _execute, execute
+from companion.press.execute import Job, _execute, execute, versions
 from companion.press.layout import Layout
+from companion.press.machine import machine
 from companion.press.pipeline import Build
+from companion.press.site import check_site
 from companion.press.verify import differences as expected_apart
 from companion.press.verify import verify
 
 REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def red(built: Built, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """The same with a scoreboard and less noise, with which a claim is refuted that the ledger says holds; built twice,
+    once its records with more noise are the committed ones, of another processor.
+    """
+    root = Path(shutil.copytree(built.root, tmp_path_factory.mktemp("red") / "book"))
+    verify(Layout(root), update=True)
+    expected = Layout(root).expected("standard")
+    replace(expected, machine()["processor"], "Abacus (beads)")
+    shutil.copy(REPOSITORY / "book/_static/scoreboard.js", root / "book/_static/scoreboard.js")
+    board = "from companion.ledger.scoreboard import Scoreboard\n\nScoreboard(records).claims()"
+    write_notebook(
+        root / "notebooks/90-board.ipynb",
+        ("markdown", "# Board"),
+        ("parameters", 'records = "_build/records.json"  # a build passes its own'),
+        ("code", board),
+    )
+    (root / "src/dprank/privacy/noise.py").write_text("SCALE = 0.5\n")
+    command = [sys.executable, "-m", "companion", "book", "-j", "2"]
+    return root, [subprocess.run(command, cwd=root, capture_output=True, text=True, check=False) for _ in range(2)]
 
 
 @pytest.fixture
@@ -151,19 +178,75 @@ def test_words_render_without_executing(book: Path) -> None:
 
 
 @pytest.mark.slow
-def test_noise_scale_changes_a_verdict(book: Path) -> None:
-    site = snapshot(book / "_build/html")
-    (book / "src/dprank/privacy/noise.py").write_text("SCALE = 0.5\n")
-    lines: list[str] = []
-    build_ = Build(book, workers=2, say=lines.append)
-    message = (
-        r"^mini2020:alg-1: expected 'holds', observed 'refuted' "
-        r"\[one \(printed\): 1 \+- 1e-09 <= 0.5 is False\]$"
+def test_a_verdict_that_differs_is_one_line_and_fails_each_time(red: tuple[Path, list[Any]]) -> None:
+    _, (first, second) = red
+    here = ", ".join(f"{name} {value}" for name, value in versions().items())
+    made = f"Abacus (beads), {platform.machine()}, {platform.system()}, Python {platform.python_version()}, {here}"
+    differs = "mini2020:alg-1: expected 'holds', observed 'refuted' [one (printed): 1 +- 1e-09 <= 0.5 is False]"
+    line = f"companion: {differs}; committed record made on {made}; here {machine()['processor']}\n"
+    assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (1, line)
+    assert "01-first: runs because src/dprank/privacy/noise.py changed\n" in first.stdout
+    assert second.stdout.splitlines() == [
+        *("01-first: cached", "02-second: cached", "90-board: cached", "site: cached"),
+        "2 claims settled: 2 refuted; 1 pending; 1 differs from the ledger",
+        "open _build/html/index.html",
+    ]
+
+
+@pytest.mark.slow
+def test_a_verdict_that_differs_is_red_on_the_site(red: tuple[Path, list[Any]], book: Path) -> None:
+    """On its card, on the scoreboard and in a banner on the front page; on no page where nothing differs."""
+    html = red[0] / "_build/html"
+    front, first, second, board = (
+        BeautifulSoup((html / name).read_text(), "html.parser")
+        for name in ("book/index.html", *(f"notebooks/{name}.html" for name in ("01-first", "02-second", "90-board")))
     )
-    with pytest.raises(BuildError, match=message):
-        build_.run()
-    assert lines[0] == "01-first: runs because src/dprank/privacy/noise.py changed"
-    assert snapshot(book / "_build/html") == site
+    [banner] = front.select("article .differs-note")
+    assert "This copy differs from the ledger on this machine: 1 claim." in banner.get_text()
+    assert [link["href"] for link in banner.find_all("a")] == ["../notebooks/01-first.html#mini2020-alg-1"]
+    [card] = first.select(".claim.differs")
+    said = "Expected: holds. Observed here: refuted. one is 1 ± 1e-09; it should be ≤ 0.5."
+    assert (card["id"], said in card.get_text()) == ("mini2020-alg-1", True)
+    assert second.select(".claim")
+    assert not second.select(".differs")
+    assert board.select_one(".differs-note a")["href"] == "01-first.html#mini2020-alg-1"
+    assert [dot.get_text() for dot in board.select(".board-dot")] == ["≠", "✗", "…"]
+    assert [row.td.a.get_text() for row in board.select("tr.differs")] == ["Algorithm 1"]
+    assert [path for path in (book / "_build/html").rglob("*.html") if "differs" in path.read_text()] == []
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_red_is_legible(red: tuple[Path, list[Any]]) -> None:
+    """In the light, in the dark and on a phone."""
+    assert check_site(red[0] / "_build/html") == []
+
+
+@pytest.mark.slow
+def test_records_that_differ_are_kept_and_compared_but_never_committed(red: tuple[Path, list[Any]]) -> None:
+    root, _ = red
+    layout, lines = Layout(root), []
+    assert json.loads(layout.records.read_bytes())["records"][0]["verdict"] == "refuted"
+    sums = (line.split("  ") for line in (layout.build / "SHA256SUMS").read_text().splitlines())
+    assert all(hashlib.sha256((layout.build / name).read_bytes()).hexdigest() == value for value, name in sums)
+    told = verify(layout)[2]
+    assert told[0].startswith("expected records made on Abacus (beads), ")
+    assert told[0].endswith(f"; here {machine()['processor']}")
+    assert told[1:] == [
+        "mini2020:alg-1: verdict: expected 'holds', observed 'refuted'",
+        "mini2020:alg-1: one: bound: expected 2.0, observed 0.5",
+    ]
+    with pytest.raises(BuildError, match=r"^mini2020:alg-1: expected 'holds'.*; settle it in the ledger first$"):
+        verify(layout, update=True)
+    Build(root, say=lines.append).status()
+    assert lines[-2] == "site: cached"
+    assert lines[-1].startswith("mini2020:alg-1: expected 'holds', observed 'refuted'")
+    for options in ({"chapter": "01-first"}, {}):
+        with pytest.raises(BuildError, match=r"^mini2020:alg-1: expected 'holds'"):
+            Build(root, say=lines.append, **options).run(render=False)
+    lines.clear()
+    Build(root, chapter="02-second", say=lines.append, profile="smoke").run()
+    assert lines[-2] == "1 claim settled: 1 refuted; 1 pending", "of a chapter that does not differ"
 
 
 @pytest.mark.slow
@@ -332,7 +415,9 @@ def test_verify(book: Path) -> None:
     second["verdict"] = "holds"
     records["records"].append({**second, "claim": "mini2020:thm-9"})
     expected.write_text(json.dumps(records))
-    differences = verify(layout)[2]
+    made, *differences = verify(layout)[2]
+    assert made.startswith(f"expected records made on {machine()['processor']}, ")
+    assert made.endswith("; here the same")
     assert differences == [
         "mini2020:alg-1: one: bound: expected 1.001, observed 2.0",
         "mini2020:thm-1: verdict: expected 'holds', observed 'refuted'",
@@ -341,14 +426,23 @@ def test_verify(book: Path) -> None:
     ]
     records["versions"]["numpy"] = "1.9"
     expected.write_text(json.dumps(records))
-    line = f"made with numpy 1.9; this is numpy {numpy.__version__}: 2 numbers in 2 claims differ (--every lists them)"
+    line, *_ = verify(layout)[2]
+    count = "2 numbers in 2 claims differ (--every lists them)"
+    assert ", numpy 1.9, " in line
+    assert line.endswith(f"; here numpy {numpy.__version__}: {count}")
     assert verify(layout)[2] == [line, *differences[1::2]]
     assert verify(layout, every=True)[2] == [line, *differences]
     assert verify(layout, update=True)[2] == [f"now expected: {it}" for it in differences]
     assert verify(layout, update=True)[2] == verify(layout)[2] == []
+    assert json.loads(expected.read_text()) == json.loads(layout.records.read_text()) | {"machine": machine()}
     records["versions"] = {}
+    del records["machine"]
     expected.write_text(json.dumps(records))
-    assert verify(layout)[2] == differences
+    [line, *rest] = verify(layout)[2]
+    assert rest == differences
+    here = ", ".join(f"{name} {value}" for name, value in versions().items())
+    assert line.startswith("expected records made on a processor that is not recorded; here ")
+    assert line.endswith(f", Python {platform.python_version()}, {here}")
     (book / "requirements.lock").write_text("another==1.0")
     with pytest.raises(BuildError, match=r"not of this tree: 01-first: requirements\.lock (changed|is new)"):
         verify(layout)

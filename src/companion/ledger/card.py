@@ -81,10 +81,15 @@ def typeset(text: str) -> Markup:
 
 
 def counterexample(check: Check) -> str:
-    """A check on which a statement fails, in words."""
+    """What a check observed, and what it should, in words; a check on which a statement fails needs no more."""
     value = show_number(check.observed) + (f" ± {show_number(check.error)}" if check.error else "")
     reading = f" (read as: {check.reading})" if check.reading else ""
     return f"{check.what}{reading} is {value}; it should be {RELATIONS[check.relation]} {show_number(check.bound)}"
+
+
+def _observation(check: Check) -> str:
+    """A check in words, with its outcome."""
+    return counterexample(check) + {True: ", and is", False: "", None: ", which is undecided"}[check.outcome]
 
 
 def _about(check: Check, ours: bool) -> str:
@@ -105,6 +110,7 @@ _TEMPLATES.filters |= {
     "paper": lambda claim: PAPERS.get(claim.id.split(":")[0], claim.id.split(":")[0]),
     "mark": lambda verdict: MARKS.get(verdict, "…"),
     "number": show_number,
+    "observation": _observation,
     "sign": RELATIONS.__getitem__,
     "typeset": typeset,
     "word": {True: "true", False: "false", None: "undecided"}.__getitem__,
@@ -116,9 +122,13 @@ def fill(template: str, **values: Any) -> str:
     return _TEMPLATES.get_template(template).render(**values).strip()
 
 
-def card(claim: Claim, record: Record, profile: str, certificates: Sequence[Any] = ()) -> str:
-    """Verdict card of a claim with its `certificates`, as HTML; styled by `book/_static/book.css`."""
+def card(claim: Claim, record: Record, profile: str, certificates: Sequence[Any] = (), differs: Any = None) -> str:
+    """Verdict card of a claim with its `certificates`, as HTML; styled by `book/_static/book.css`.
+
+    It is red where the record `differs` from the ledger, and says in what.
+    """
     said = {"main": decisive(record), "ours": claim.id.startswith(OURS), "certificates": certificates}
+    said["differs"] = differs
     return fill("card.html", claim=claim, record=record, profile=profile, **said)
 
 

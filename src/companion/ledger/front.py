@@ -10,10 +10,11 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from companion.ledger.card import OURS, fill, show_number
+from companion.ledger.card import OURS, anchor, fill, show_number
 from companion.ledger.claim import Check
 from companion.ledger.files import Claim
 from companion.ledger.history import load_history, told
+from companion.ledger.judge import Difference
 from companion.ledger.scoreboard import entries
 
 #: Longest bar of the picture, as a multiple of what is promised.
@@ -21,24 +22,32 @@ LONGEST = 3.0
 
 
 def substitutions(
-    root: Path, ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]], figures: Mapping[str, bytes]
+    root: Path,
+    ledger: Mapping[str, Claim],
+    records: Iterable[Mapping[str, Any]],
+    figures: Mapping[str, bytes],
+    differing: Mapping[str, Difference] | None = None,
 ) -> dict[str, str]:
     """What stands in braces on the pages of `book/`: counts, numbers of checks and the picture.
 
     `book/front.yml` names the checks: the id of a claim, the beginning of what is checked, and ``observed`` or
-    ``bound``. A ValueError names one that the records do not have, or have with several values.
+    ``bound``. A ValueError names one that the records do not have, or have with several values. The number of a claim
+    that differs from the ledger is red, and leads to its card.
     """
     if not (named := _named(root)):
         return {}
     records = list(records)
     checks = {entry["claim"]: [Check.from_json(check) for check in entry["checks"]] for entry in records}
-    found = counts(ledger, records)
+    found = counts(ledger, records, differing)
     for name, (claim, what, field) in named["numbers"].items():
         fitting = [check for check in checks.get(claim, ()) if check.what.startswith(what)]
         exact = [check for check in fitting if check.what == what]
         if len({getattr(check, field) for check in exact or fitting}) != 1:
             raise ValueError(f"book/front.yml: {name}: {claim}, {what!r}; allowed: what one check of the records says")
         found[name] = show_number(getattr((exact or fitting)[0], field))
+        if differing and claim in differing:
+            href = f"../notebooks/{ledger[claim].chapter}.html#{anchor(claim)}"
+            found[name] = f'<a class="differs-number" href="{href}">{found[name]} (differs)</a>'
     cited = citation(root)
     cited["bibtex"] = fill("cite.html", bibtex=cited["bibtex"])
     changes = told(load_history(root), ledger)
@@ -57,17 +66,34 @@ def shared_picture(root: Path, figures: Mapping[str, bytes]) -> dict[str, bytes]
     return {"book/share.svg": figures[named["picture"].replace(".csv", ".svg")]} if named else {}
 
 
-def counts(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """How many claims of the papers there are, and how they stand."""
-    ours = [it for it in entries(ledger, records) if not it.claim.id.startswith(OURS)]
+def counts(
+    ledger: Mapping[str, Claim],
+    records: Iterable[Mapping[str, Any]],
+    differing: Mapping[str, Difference] | None = None,
+) -> dict[str, str]:
+    """How many claims of the papers there are, and how they stand, but for those that differ from the ledger."""
+    stated = [it for it in entries(ledger, records, None, differing) if not it.claim.id.startswith(OURS)]
+    ours = [it for it in stated if not it.differs]
     numbers = {
-        "claims": len(ours),
+        "claims": len(stated),
         "hold": sum(it.verdict == "holds" for it in ours),
         "wrong": sum(it.claim.impact is not None for it in ours),
         "unchecked": sum(it.verdict == "unchecked" for it in ours),
         "broken": sum(it.claim.impact == "privacy broken" for it in ours),
     }
     return {name: str(number) for name, number in numbers.items()}
+
+
+def announced(page: bytes, differing: Mapping[str, Difference]) -> bytes:
+    """The Markdown of the front page with a banner under its heading, where claims differ from the ledger."""
+    if not differing:
+        return page
+    several = len(differing) > 1
+    said = "Where this page counts what holds and what needs a change, "
+    said += "they are not counted." if several else "it is not counted."
+    banner = fill("differs.html", differing=differing, up="../notebooks/", said=said).replace("\n", "")
+    title, _, rest = page.decode().partition("\n")
+    return f"{title}\n\n{banner}\n{rest}".encode()
 
 
 def shown_cells(root: Path, pages: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

@@ -73,7 +73,9 @@ class Node:
     @property
     def state(self) -> str:
         """Of the statement, and of its proof, in words."""
-        return self.entry.verdict + (f", its proof: {self.proof.verdict}" if self.proof else "")
+        said = self.entry.verdict + (f", its proof: {self.proof.verdict}" if self.proof else "")
+        differs = self.entry.differs or (self.proof and self.proof.differs)
+        return f"{said}; differs from the ledger" if differs else said
 
 
 def nodes(entries: Iterable[Entry]) -> dict[str, Node]:

@@ -1,27 +1,66 @@
-"""The judge: what the chapters observed, held against the ledger."""
+"""The judge: what the chapters observed, held against the ledger.
+
+A check that comes out otherwise is a *difference*: another machine may see it, and the site shows it. All else is a
+*problem*, the same on every machine and of those who write: a record without a claim, or a claim without a verdict, a
+record, a check of its correction, has nothing that a card could show; one recorded twice, or elsewhere, has a card that
+no link finds.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from companion.ledger.claim import HELD, UNDECIDED, Record
+from companion.ledger.claim import HELD, UNDECIDED, Check, Record
 from companion.ledger.files import NEEDS_CORRECTION, VERDICTS, Claim
 
-__all__ = ["judge", "summary"]
+__all__ = ["Difference", "differing", "judge", "summary"]
+
+#: Checks of a difference that are shown.
+SHOWN = 4
+
+
+class Point(NamedTuple):
+    """What was expected of a claim and what was observed, with the checks that tell, those that fail first."""
+
+    expected: str
+    observed: str
+    checks: tuple[Check, ...]
+
+    @property
+    def more(self) -> str:
+        """How many checks are not shown."""
+        return f"and {len(self.checks) - SHOWN} more" if len(self.checks) > SHOWN else ""
+
+    @property
+    def shown(self) -> tuple[Check, ...]:
+        return self.checks[:SHOWN]
+
+    def __str__(self) -> str:
+        said = [f"{check} is {'undecided' if check.outcome is None else check.outcome}" for check in self.shown]
+        checks = "; ".join(filter(None, [*said, self.more]))
+        return f"expected {self.expected!r}, observed {self.observed!r} [{checks}]"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A claim whose checks came out otherwise than the ledger says."""
+
+    claim: Claim
+    points: tuple[Point, ...]
+
+    def __str__(self) -> str:
+        return f"{self.claim.id}: {'; '.join(map(str, self.points))}"
 
 
 def judge(
     ledger: Mapping[str, Claim],
     records: Iterable[Mapping[str, Any]],
-    profile: str,
     chapters: Iterable[str] | None = None,
 ) -> list[str]:
-    """Hold what the chapters observed (records as collected) against the ledger: problems, one line each.
-
-    Only claims of the given `chapters`; undecided checks are accepted in `profile` ``smoke`` alone.
-    """
+    """Whether records (as collected) and ledger fit: problems, one line each; only claims of the given `chapters`."""
     scope = None if chapters is None else set(chapters)
     problems: list[str] = []
     seen: dict[str, str] = {}
@@ -38,7 +77,7 @@ def judge(
             close = difflib.get_close_matches(name, ledger, n=3) or ["an id of data/claims/*.yml"]
             problems.append(f"{name}: recorded in {chapter} but not in the ledger; allowed: {', '.join(close)}")
         else:
-            problems += _judge(claim, chapter, Record.from_json(entry), profile)
+            problems += _judge(claim, chapter, Record.from_json(entry))
     for claim in ledger.values():
         due = claim.verdict not in ("pending", "unchecked") and (scope is None or claim.chapter in scope)
         if due and claim.id not in seen:
@@ -50,31 +89,57 @@ def judge(
     return problems
 
 
-def _judge(claim: Claim, chapter: str, record: Record, profile: str) -> list[str]:
+def _judge(claim: Claim, chapter: str, record: Record) -> list[str]:
     """Problems of one record with its claim."""
     problems = []
-    derived, checks = record.verdict, record.checks
     if chapter != claim.chapter:
         problems.append(f"{claim.id}: recorded in {chapter}; the ledger gives it to {claim.chapter}")
     if claim.verdict == "pending":
-        return [*problems, f"{claim.id}: recorded in {chapter} as {derived!r} but pending: settle it in the ledger"]
-    may_be_undecided = profile == "smoke"
-    if derived != claim.verdict and not (derived == UNDECIDED and may_be_undecided):
-        telling = [check for check in checks if check.about not in HELD]
-        telling.sort(key=lambda check: check.outcome is True)
-        shown = [f"{check} is {'undecided' if check.outcome is None else check.outcome}" for check in telling[:4]]
-        shown += [f"and {len(telling) - 4} more"] if len(telling) > 4 else []
-        problems.append(f"{claim.id}: expected {claim.verdict!r}, observed {derived!r} [{'; '.join(shown)}]")
-    if claim.verdict in NEEDS_CORRECTION and not any(check.about == "corrected" for check in checks):
+        return [
+            *problems,
+            f"{claim.id}: recorded in {chapter} as {record.verdict!r} but pending: settle it in the ledger",
+        ]
+    if claim.verdict in NEEDS_CORRECTION and not any(check.about == "corrected" for check in record.checks):
         problems.append(f"{claim.id}: the corrected statement has no check; allowed: a Check with about='corrected'")
-    for check in checks:
-        if check.about in HELD and (check.outcome is False or (check.outcome is None and not may_be_undecided)):
-            state = "false" if check.outcome is False else "undecided"
-            problems.append(f"{claim.id}: {HELD[check.about]} is {state} [{check}]")
     return problems
 
 
-def summary(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -> str:
+def differing(
+    ledger: Mapping[str, Claim],
+    records: Iterable[Mapping[str, Any]],
+    profile: str,
+    chapters: Iterable[str] | None = None,
+) -> dict[str, Difference]:
+    """The claims, of the given `chapters`, whose checks came out otherwise than the ledger says.
+
+    A check may be undecided in `profile` ``smoke`` alone.
+    """
+    scope = None if chapters is None else set(chapters)
+    found: dict[str, Difference] = {}
+    for entry in records:
+        claim = ledger.get(entry["claim"])
+        if claim and claim.verdict != "pending" and (scope is None or entry["chapter"] in scope):
+            points = tuple(_points(claim, Record.from_json(entry), profile == "smoke"))
+            found |= {claim.id: Difference(claim, points)} if points else {}
+    return found
+
+
+def _points(claim: Claim, record: Record, may_be_undecided: bool) -> Iterator[Point]:
+    """What differs: the verdict, the corrected statement, a step of the argument."""
+    if record.verdict != claim.verdict and not (record.verdict == UNDECIDED and may_be_undecided):
+        telling = [check for check in record.checks if check.about not in HELD]
+        yield Point(claim.verdict, record.verdict, tuple(sorted(telling, key=lambda check: check.outcome is True)))
+    for about, what in HELD.items():
+        checks = [check for check in record.checks if check.about == about]
+        for outcome, state in ((False, "false"), (None, "undecided")):
+            failing = tuple(check for check in checks if check.outcome is outcome)
+            if failing and not (outcome is None and may_be_undecided):
+                yield Point(f"{what} is true", f"it is {state}", failing)
+
+
+def summary(
+    ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]], differing: Mapping[str, Difference] | None = None
+) -> str:
     """How many claims stand how, such as ``3 claims settled: 1 holds, 2 refuted; 166 pending``."""
     derived = [entry["verdict"] for entry in records]
     counts = {verdict: derived.count(verdict) for verdict in (*VERDICTS, UNDECIDED) if verdict in derived}
@@ -85,4 +150,6 @@ def summary(ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]]) -
     for verdict in ("unchecked", "pending"):
         if n := sum(claim.verdict == verdict for claim in ledger.values()):
             line += f"; {n} {verdict}"
+    if differing:
+        line += f"; {len(differing)} differ{'s' if len(differing) == 1 else ''} from the ledger"
     return line

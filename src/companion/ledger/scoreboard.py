@@ -17,10 +17,13 @@ from companion.ledger.card import OURS, PAPERS, Html, counterexample, fill
 from companion.ledger.certificates import Certificate, load_certificates, uncovered
 from companion.ledger.claim import Check, Record, decisive
 from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, VERDICTS, Claim, find_root, load_ledger
+from companion.ledger.judge import Difference, differing
 from companion.ledger.latex import latex
 
 #: Verdicts of which one instance can show that the print fails.
 SHOWN = ("refuted", "true but empty", "depends on the reading")
+#: Where claims are counted, those that do not come out as the ledger says.
+DIFFERS = "differs from the ledger"
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Entry:
     #: Claims whose proof rests on it, and the verdicts on them.
     rests: tuple[tuple[Claim, str], ...] = ()
     certificates: tuple[Certificate, ...] = ()
+    differs: Difference | None = None
 
     @property
     def paper(self) -> str:
@@ -90,6 +94,7 @@ class Entry:
             {"id": claim.id, "paper": self.paper, "verdict": self.verdict}
             | {key: getattr(claim, key) or "" for key in keys}
             | {"certificates": " ".join(it.file for it in self.certificates)}
+            | ({"differs": str(self.differs)} if self.differs else {})
         )
 
 
@@ -97,8 +102,12 @@ def entries(
     ledger: Mapping[str, Claim],
     records: Iterable[Mapping[str, Any]],
     certificates: Mapping[str, Iterable[Certificate]] | None = None,
+    differing: Mapping[str, Difference] | None = None,
 ) -> list[Entry]:
-    """Every claim of the ledger with what a build recorded and its `certificates`, a paper after the other."""
+    """Every claim of the ledger with what a build recorded and its `certificates`, a paper after the other.
+
+    `differing` are the claims that did not come out as the ledger says.
+    """
     observed = {entry["claim"]: Record.from_json(entry) for entry in records}
     verdicts = {name: observed[name].verdict if name in observed else claim.verdict for name, claim in ledger.items()}
     rests: dict[str, list[tuple[Claim, str]]] = {name: [] for name in ledger}
@@ -113,6 +122,7 @@ def entries(
             observed[name].checks if name in observed else (),
             tuple(rests[name]),
             tuple((certificates or {}).get(name, ())),
+            (differing or {}).get(name),
         )
         for name, claim in sorted(ledger.items(), key=lambda item: order.index(item[0].split(":")[0]))
     ]
@@ -122,9 +132,10 @@ def ledger_files(
     ledger: Mapping[str, Claim],
     records: Iterable[Mapping[str, Any]],
     certificates: Mapping[str, Iterable[Certificate]],
+    differing: Mapping[str, Difference] | None = None,
 ) -> dict[str, bytes]:
-    """The ledger for other programs, as JSON and CSV."""
-    rows = [entry.row() for entry in entries(ledger, records, certificates)]
+    """The ledger for other programs, as JSON and CSV; where a claim differs, it has a column more."""
+    rows = [entry.row() for entry in entries(ledger, records, certificates, differing)]
     return {
         "ledger.json": json.dumps(rows, indent=1, ensure_ascii=False).encode(),
         "ledger.csv": pd.DataFrame(rows).to_csv(index=False).encode(),
@@ -138,7 +149,9 @@ class Scoreboard:
         root = root or find_root()
         content = json.loads((root / records).read_text(encoding="utf-8"))
         self.profile: str = content["profile"]
-        self.entries = entries(load_ledger(root), content["records"], load_certificates(root))
+        ledger = load_ledger(root)
+        self.differing = differing(ledger, content["records"], self.profile)
+        self.entries = entries(ledger, content["records"], load_certificates(root), self.differing)
         self.uncovered = uncovered(root)
 
     def frame(self) -> pd.DataFrame:
@@ -147,7 +160,7 @@ class Scoreboard:
 
     def counts(self) -> pd.DataFrame:
         """Claims by paper (row) and verdict (column), with totals."""
-        return self._crossed("verdict", [*VERDICTS, "undecided here"]).rename(columns={"all": "claims"})
+        return self._crossed("verdict", [*VERDICTS, "undecided here", DIFFERS]).rename(columns={"all": "claims"})
 
     def impacts(self) -> pd.DataFrame:
         """Claims that do not simply hold, by paper (row) and impact (column), with totals."""
@@ -186,6 +199,8 @@ class Scoreboard:
 
     def _crossed(self, column: str, order: list[str]) -> pd.DataFrame:
         frame = self.frame()
+        if column != "method":
+            frame.loc[frame.id.isin(self.differing), column] = DIFFERS
         frame = frame[frame[column].isin(order)]
         table = pd.crosstab(frame.paper, frame[column])
         table = table[[it for it in order if it in table]].loc[[it for it in PAPERS.values() if it in table.index]]
@@ -204,7 +219,7 @@ class Scoreboard:
             "verdict": [it for it in (*VERDICTS, "undecided here") if it in set(frame.verdict)],
             "impact": [it for it in ALLOWED["impact"] if it in set(frame.impact)],
         }
-        return Html(fill("scoreboard.html", papers=papers, choices=choices))
+        return Html(fill("scoreboard.html", papers=papers, choices=choices, differing=self.differing))
 
     def errata(self, paper: str) -> Html:
         """What does not stand as printed in one paper: sorted by what comes of it, then as the paper has it."""
@@ -213,6 +228,9 @@ class Scoreboard:
             entry
             for entry in self.entries
             if entry.claim.id.split(":")[0] == paper and entry.verdict in NEEDS_CORRECTION and entry.against
+            if not entry.differs
         ]
         wrong.sort(key=lambda entry: order.index(entry.claim.impact or order[-1]))
-        return Html(fill("errata.html", entries=wrong, impacts=Counter(entry.claim.impact for entry in wrong)))
+        impacts = Counter(entry.claim.impact for entry in wrong)
+        unsure = {name: it for name, it in self.differing.items() if name.split(":")[0] == paper}
+        return Html(fill("errata.html", entries=wrong, impacts=impacts, differing=unsure))

@@ -15,6 +15,7 @@ from companion.ledger.card import card
 from companion.ledger.certificates import Certificate
 from companion.ledger.claim import Check, Record
 from companion.ledger.files import Claim
+from companion.ledger.judge import Difference
 from companion.press import BuildError
 from companion.press.execute import versions
 from companion.press.layout import Layout, digest
@@ -116,11 +117,13 @@ def draw_cards(
     ledger: Mapping[str, Claim],
     profile: str,
     certificates: Mapping[str, Sequence[Certificate]],
+    differing: Mapping[str, Difference],
 ) -> None:
     """Draw the verdict cards: a rewording in the ledger needs no execution, nor does a certificate."""
     for output in outputs(notebook):
         entry = output.metadata.get("claim")
-        if entry and entry["claim"] in ledger:
+        if entry and (name := entry["claim"]) in ledger:
+            record = Record.from_json(entry)
             output.data["text/html"] = card(
-                ledger[entry["claim"]], Record.from_json(entry), profile, certificates.get(entry["claim"], ())
+                ledger[name], record, profile, certificates.get(name, ()), differing.get(name)
             )

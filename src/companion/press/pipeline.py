@@ -21,9 +21,9 @@ from companion.ledger.certificates import Certificate, certificate_files, load_c
 from companion.ledger.feed import FILE as FEED
 from companion.ledger.feed import feed
 from companion.ledger.files import Claim, load_ledger
-from companion.ledger.front import citation, shared_picture, shown_cells, substitutions
+from companion.ledger.front import announced, citation, shared_picture, shown_cells, substitutions
 from companion.ledger.history import load_history
-from companion.ledger.judge import judge, summary
+from companion.ledger.judge import Difference, differing, judge, summary
 from companion.ledger.scoreboard import entries, ledger_files
 from companion.press import BuildError, UsageError
 from companion.press import render as site
@@ -31,6 +31,7 @@ from companion.press.closure import Sources
 from companion.press.collect import Collected, collect, draw_cards, write_checksums
 from companion.press.execute import Job, execute, merge, own_inputs, shared_inputs
 from companion.press.layout import Layout, digest, dumps
+from companion.press.machine import committed, machine
 from companion.press.profiles import Chapter, load
 from companion.press.roads import assemble, behind
 
@@ -124,7 +125,10 @@ class Build:
         return [self.job(chapter, extra) for chapter in self.late]
 
     def run(self, render: bool = True) -> None:
-        """Build; without `render`, stop when every claim is judged and the records are written."""
+        """Build; without `render`, stop when every claim is judged and the records are written.
+
+        A claim that differs from the ledger takes nothing away: all is made, and then a BuildError has a line for each.
+        """
         if self.scheduler:
             try:
                 with workers(self.scheduler):
@@ -134,30 +138,37 @@ class Build:
         check_surveys(self.layout)
         _ = self.ledger
         with self.layout.lock():
-            jobs = [self.job(chapter) for chapter in self.early]
-            chosen = [job for job in jobs if job.chapter.name in self.chosen]
-            self.execute(chosen)
-            collected = self.collect(chosen)
-            self.judge(collected, self.chosen if self.chapter else None)
-            if waiting := [job.chapter.name for job in jobs if job not in chosen and job.reason()]:
-                self.say(summary(self.ledger, collected.records))
-                if self.chapter and render:
-                    self.say(f"its page: python -m companion run {self.chapter} --profile {self.profile}")
-                self.say(f"site: not rendered: not run in profile {self.profile}: {', '.join(waiting)}")
-                return
-            collected = self.collect(jobs)
-            if self.chapter:
-                self.judge(collected)
-            collected.write(self.layout)
-            late = self.late_jobs(collected) if render else []
-            self.execute(late)
-            if render:
-                self.render([*jobs, *late], collected)
-            write_checksums(self.layout, site=render)
-            self.layout.write(self.layout.build / "manifest.json", dumps(self.manifest([*jobs, *late])))
-            self.say(summary(self.ledger, collected.records))
-            page = f"open {self.layout.name(self.layout.html)}/index.html"
-            self.say(page if render else "site: not rendered, as asked")
+            if found := self._make(render):
+                made = committed(self.layout, self.profile)
+                raise BuildError("\n".join(f"{it}; {made}" for it in found.values()))
+
+    def _make(self, render: bool) -> dict[str, Difference]:
+        """Execute, judge, render; what differs from the ledger."""
+        jobs = [self.job(chapter) for chapter in self.early]
+        chosen = [job for job in jobs if job.chapter.name in self.chosen]
+        self.execute(chosen)
+        collected = self.collect(chosen)
+        found = self.judge(collected, self.chosen if self.chapter else None)
+        if waiting := [job.chapter.name for job in jobs if job not in chosen and job.reason()]:
+            self.say(summary(self.ledger, collected.records, found))
+            if self.chapter and render:
+                self.say(f"its page: python -m companion run {self.chapter} --profile {self.profile}")
+            self.say(f"site: not rendered: not run in profile {self.profile}: {', '.join(waiting)}")
+            return found
+        collected = self.collect(jobs)
+        if self.chapter:
+            found = self.judge(collected)
+        collected.write(self.layout)
+        late = self.late_jobs(collected) if render else []
+        self.execute(late)
+        if render:
+            self.put(self.staged([*jobs, *late], collected, found))
+        write_checksums(self.layout, site=render)
+        self.layout.write(self.layout.build / "manifest.json", dumps(self.manifest([*jobs, *late])))
+        self.say(summary(self.ledger, collected.records, found))
+        page = f"open {self.layout.name(self.layout.html)}/index.html"
+        self.say(page if render else "site: not rendered, as asked")
+        return found
 
     def execute(self, jobs: list[Job]) -> None:
         """Run what is not cached."""
@@ -172,40 +183,40 @@ class Build:
         """Records and figures of executed chapters."""
         return collect(self.profile, {job.chapter.name: job.executed() for job in jobs}, self.seed)
 
-    def judge(self, collected: Collected, chapters: Iterable[str] | None = None) -> None:
-        """Hold the records against the ledger."""
-        if problems := judge(self.ledger, collected.records, self.profile, chapters):
+    def judge(self, collected: Collected, chapters: Iterable[str] | None = None) -> dict[str, Difference]:
+        """Hold the records against the ledger: what differs; a BuildError where the two do not fit."""
+        if problems := judge(self.ledger, collected.records, chapters):
             raise BuildError("\n".join(problems))
+        return differing(self.ledger, collected.records, self.profile, chapters)
 
-    def pages(self, jobs: Iterable[Job]) -> dict[str, nbformat.NotebookNode]:
-        """Executed notebooks with today's prose and today's wording of the claims."""
+    def pages(
+        self, jobs: Iterable[Job], differs: Mapping[str, Difference] | None = None
+    ) -> dict[str, nbformat.NotebookNode]:
+        """Executed notebooks with today's prose and today's wording of the claims, in red those that differ."""
         pages = {}
         for job in jobs:
             pages[job.chapter.name] = page = merge(job.chapter.notebook, job.executed())
-            draw_cards(page, self.ledger, self.profile, self.certificates)
-        assemble(pages, self.ledger, citation(self.layout.root)["bibtex"])
+            draw_cards(page, self.ledger, self.profile, self.certificates, differs or {})
+        assemble(pages, self.ledger, citation(self.layout.root)["bibtex"], differs)
         return pages
 
-    def render(self, jobs: Iterable[Job], collected: Collected) -> None:
-        """Render the site, unless it is the one that is there."""
-        self.put(self.staged(jobs, collected))
-
-    def staged(self, jobs: Iterable[Job], collected: Collected) -> dict[str, bytes]:
+    def staged(self, jobs: Iterable[Job], collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:
         """What the site is made from."""
-        notebooks = self.pages(jobs)
+        notebooks = self.pages(jobs, differs)
         try:
-            front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures)
+            front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures, differs)
             front |= shown_cells(self.layout.root, notebooks)
-            linked = self.linked(collected)
+            linked = self.linked(collected, differs)
         except ValueError as error:
             raise BuildError(str(error)) from None
-        return site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked
+        files = site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked
+        return files | {"book/index.md": announced(files["book/index.md"], differs)}
 
-    def linked(self, collected: Collected) -> dict[str, bytes]:
+    def linked(self, collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:
         """What pages load or link to: drawings for a phone, the ledger as tables, the feed of its errata, a picture of
         the book.
         """
-        tables = ledger_files(self.ledger, collected.records, self.certificates)
+        tables = ledger_files(self.ledger, collected.records, self.certificates, differs)
         files = collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
         if changes := load_history(self.layout.root):
             base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
@@ -233,6 +244,7 @@ class Build:
             "modified": None if changes is None else bool(changes),
             "python": platform.python_version(),
             "platform": platform.platform(),
+            "processor": machine()["processor"],
             "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
             "seconds": {job.chapter.name: json.loads(job.stamp.read_bytes())["seconds"] for job in jobs},
         }
@@ -251,8 +263,11 @@ class Build:
         if due := self._say_due(late):
             self.say(f"site: waits for {', '.join(due)}")
             return
-        there = site.current(self.layout, site.key(self.layout, self.staged([*jobs, *late], collected)))
+        found = differing(self.ledger, collected.records, self.profile)
+        there = site.current(self.layout, site.key(self.layout, self.staged([*jobs, *late], collected, found)))
         self.say("site: cached" if there else "site: renders because a page, a setting or the package changed")
+        for it in found.values():
+            self.say(str(it))
 
     def stale(self) -> list[str]:
         """Chapters whose cached copy is not what they would give now, with the reason."""

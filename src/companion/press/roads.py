@@ -17,6 +17,7 @@ import nbformat
 from companion.ledger.card import fill
 from companion.ledger.files import Claim
 from companion.ledger.graph import proof_map
+from companion.ledger.judge import Difference
 from companion.ledger.scoreboard import Entry
 from companion.press import BuildError
 
@@ -43,18 +44,21 @@ def title(page: nbformat.NotebookNode) -> str:
     return next((line[2:].strip() for line in lines if line.startswith("# ")), "Untitled")
 
 
-def assemble(pages: Pages, ledger: Mapping[str, Claim], bibtex: str = "") -> None:
+def assemble(
+    pages: Pages, ledger: Mapping[str, Claim], bibtex: str = "", differing: Mapping[str, Difference] | None = None
+) -> None:
     """Make of executed notebooks what a reader sees: roads with what they borrow, no code but what one would type.
 
-    `bibtex` is the book's own entry; a BuildError names a line of a road that finds nothing.
+    `bibtex` is the book's own entry, and `differing` are claims that do not come out as the ledger says; a BuildError
+    names a line of a road that finds nothing.
     """
     for road in pages:
         lenders = {name: pages[name] for name in behind(road, pages)}
         if lenders:
             _borrow(road, pages[road], lenders)
-            pages[road].cells.append(_statements(lenders, ledger))
+            pages[road].cells.append(_statements(lenders, ledger, differing or {}))
     for name, page in pages.items():
-        page.cells = [_strips(name, cell, ledger) for cell in page.cells]
+        page.cells = [_strips(name, cell, ledger, differing or {}) for cell in page.cells]
         hide_code(page)
         page.cells.append(_markdown("page-foot", fill("foot.html", name=name, cite=_cited(bibtex, title(page)))))
 
@@ -122,7 +126,9 @@ def _glue(output: nbformat.NotebookNode) -> str | None:
     return found
 
 
-def _strips(name: str, cell: nbformat.NotebookNode, ledger: Mapping[str, Claim]) -> nbformat.NotebookNode:
+def _strips(
+    name: str, cell: nbformat.NotebookNode, ledger: Mapping[str, Claim], differing: Mapping[str, Difference]
+) -> nbformat.NotebookNode:
     """The cell with its strips and maps drawn."""
 
     def known(match: re.Match[str]) -> str:
@@ -131,17 +137,20 @@ def _strips(name: str, cell: nbformat.NotebookNode, ledger: Mapping[str, Claim])
         return match[1]
 
     def strip(match: re.Match[str]) -> str:
-        return f"\n{fill('strip.html', claim=ledger[known(match)])}\n"
+        return f"\n{fill('strip.html', claim=ledger[known(match)], differs=match[1] in differing)}\n"
 
     def drawn(match: re.Match[str]) -> str:
-        return f"\n{proof_map((Entry(claim, claim.verdict) for claim in ledger.values()), known(match))}\n"
+        those = (Entry(it, it.verdict, differs=differing.get(it.id)) for it in ledger.values())
+        return f"\n{proof_map(those, known(match))}\n"
 
     if cell.cell_type == "markdown":
         cell.source = MAP.sub(drawn, STRIP.sub(strip, cell.source))
     return cell
 
 
-def _statements(lenders: Mapping[str, nbformat.NotebookNode], ledger: Mapping[str, Claim]) -> nbformat.NotebookNode:
+def _statements(
+    lenders: Mapping[str, nbformat.NotebookNode], ledger: Mapping[str, Claim], differing: Mapping[str, Difference]
+) -> nbformat.NotebookNode:
     """The last section of a road: its statement pages with their claims, under the anchors that cards once had."""
     listed = [
         (name, title(page), [claim for claim in ledger.values() if claim.chapter == name])
@@ -149,5 +158,5 @@ def _statements(lenders: Mapping[str, nbformat.NotebookNode], ledger: Mapping[st
     ]
     lines = ["## Statement by statement"]
     for name, heading, claims in listed:
-        lines += [f"[{heading}]({name}.ipynb)", fill("statements.html", claims=claims)]
+        lines += [f"[{heading}]({name}.ipynb)", fill("statements.html", claims=claims, differing=differing)]
     return _markdown("statements", "\n\n".join(lines))

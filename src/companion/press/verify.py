@@ -15,8 +15,11 @@ from companion.ledger.certificates import unlike
 from companion.ledger.claim import Check, bearing
 from companion.ledger.files import Claim, load_ledger
 from companion.ledger.history import unrecorded
+from companion.ledger.judge import differing
 from companion.press import BuildError, UsageError
+from companion.press.collect import written
 from companion.press.layout import Layout
+from companion.press.machine import machine, origin
 from companion.press.pipeline import Build
 from companion.press.profiles import PROFILES
 
@@ -43,8 +46,9 @@ def verify(
 ) -> tuple[str, int, list[str]]:
     """The built profile, how many records were compared with `data/expected/<profile>.json`, and what differs.
 
-    Where other versions made the expected records, one line for all numbers, unless `every`. After an update the lines
-    are those numbers that it blesses and that a verdict turns on, and how many others.
+    The first line says what made the expected records; where it was other versions, it stands for all numbers, unless
+    `every`. After an update the lines are those numbers that it blesses and that a verdict turns on, and how many
+    others; records that differ from the ledger are refused.
     """
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
@@ -65,15 +69,21 @@ def verify(
         )
     target = layout.expected(built["profile"])
     ledger = load_ledger(layout.root)
+    judged = differing(ledger, built["records"], built["profile"])
     if update:
+        if judged:
+            raise BuildError("\n".join(f"{it}; settle it in the ledger first" for it in judged.values()))
         before = _load(layout, target, "") if target.exists() else {"records": []}
-        layout.write(target, layout.records.read_bytes())
+        content = {key: value for key, value in built.items() if key != "records"}
+        layout.write(target, written(content | {"machine": machine()}, built["records"]))
         return built["profile"], len(built["records"]), _blessed(list(differences(ledger, before, built)))
     expected = _load(layout, target, "`companion verify --update` writes it")
     found = list(differences(ledger, expected, built))
-    other = _other_versions(expected.get("versions", {}), built["versions"])
-    lines = [f"{other}: {_count(found)}"] if found and other else []
-    lines += [str(it) for it in found if every or not (other and it.numeric)]
+    other = any(built["versions"].get(name) != made for name, made in expected.get("versions", {}).items())
+    shown = [it for it in found if every or not (other and it.numeric)]
+    told = {it.claim for it in shown}
+    lines = [f"expected records {origin(expected)}{f': {_count(found)}' if other else ''}"] if found or judged else []
+    lines += [*map(str, shown), *(str(it) for name, it in judged.items() if name not in told)]
     lines += unrecorded(layout.root, ledger)
     lines += unlike(layout.root, built["records"])
     return built["profile"], len(built["records"]), lines
@@ -94,13 +104,6 @@ def _load(layout: Layout, path: Any, hint: str) -> dict[str, Any]:
     except ValueError as error:
         raise BuildError(f"{layout.name(path)}: not JSON: {error}") from None
     return content
-
-
-def _other_versions(expected: Mapping[str, str], here: Mapping[str, str]) -> str:
-    """Which packages are not those that made the expected records; empty if all are."""
-    names = [name for name in expected if expected[name] != here.get(name)]
-    made, this = (", ".join(f"{name} {side.get(name)}" for name in names) for side in (expected, here))
-    return f"made with {made}; this is {this}" if names else ""
 
 
 def _count(found: Sequence[Difference]) -> str:

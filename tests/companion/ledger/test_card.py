@@ -10,6 +10,7 @@ from ledgers import ENTRY, WRONG, check, record
 from companion.ledger.card import anchor, card
 from companion.ledger.claim import Check
 from companion.ledger.files import Claim
+from companion.ledger.judge import differing
 
 
 def test_card() -> None:
@@ -46,6 +47,21 @@ def test_card_of_few_checks_shows_them_once() -> None:
     assert page.summary.get_text() == "1 check"
     [row] = page.tbody.find_all("tr")
     assert [cell.get_text("|") for cell in row.find_all("td")] == ["x|as printed", "∞ ± 0.5", "≤ 1", "false"]
+
+
+def test_card_of_a_claim_that_differs_says_what_was_expected_and_seen() -> None:
+    claim = Claim(**ENTRY | WRONG | {"verdict": "refuted"})
+    made = record(claim.id, check(True), Check("y", 1, "<=", 1.0, "corrected", error=0.5))
+    found = differing({claim.id: claim}, [{"chapter": "01-first", **made.to_json()}], "standard")
+    page = BeautifulSoup(card(claim, made, "standard", (), found[claim.id]), "html.parser")
+    assert page.div["class"] == ["claim", "claim-verdict-holds", "differs"]
+    assert page.find(class_="claim-impact").get_text() == "differs from the ledger", "no impact beside another verdict"
+    assert [line.get_text() for line in page.find(class_="claim-differs").find_all("p")] == [
+        "This claim differs from the ledger on this machine.",
+        "Expected: refuted. Observed here: holds. a number is 0; it should be ≤ 1, and is.",
+        "Expected: the corrected statement is true. Observed here: it is undecided. "
+        "y is 1 ± 0.5; it should be ≤ 1, which is undecided.",
+    ]
 
 
 def test_our_own_promises_are_not_printed_anywhere() -> None:

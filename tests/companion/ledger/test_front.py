@@ -10,7 +10,8 @@ from ledgers import ENTRY, WRONG, check, ledger_at
 
 from companion.ledger.claim import Record
 from companion.ledger.files import find_root, load_ledger
-from companion.ledger.front import citation, counts, promises, shown_cells, substitutions
+from companion.ledger.front import announced, citation, counts, promises, shown_cells, substitutions
+from companion.ledger.judge import differing
 
 TABLE = b"""\
 mechanism,paper,calibration,share
@@ -47,6 +48,23 @@ def test_numbers_are_those_of_the_records(book):
     assert found["most"] == "1"
     counted = {key: found[key] for key in ("claims", "hold", "wrong", "broken")}
     assert counted == {"claims": "2", "hold": "1", "wrong": "1", "broken": "1"}
+
+
+def test_what_differs_from_the_ledger_is_announced_and_counted_nowhere(book):
+    root, ledger, records, figures = book
+    assert announced(b"# A book\n\nText.\n", {}) == b"# A book\n\nText.\n"
+    records[0] = {"chapter": "01-first", **Record("mini2020:alg-1", (check(False),)).to_json()}
+    found = differing(ledger, records, "standard")
+    numbers = substitutions(root, ledger, records, figures, found)
+    counted = {key: numbers[key] for key in ("claims", "hold", "wrong", "broken")}
+    assert counted == {"claims": "2", "hold": "0", "wrong": "1", "broken": "1"}
+    number = BeautifulSoup(numbers["most"], "html.parser").a
+    assert (number.get_text(), number["href"]) == ("1 (differs)", "../notebooks/01-first.html#mini2020-alg-1")
+    title, _, banner, rest = announced(b"# A book\nText.\n", found).decode().splitlines()
+    assert (title, rest) == ("# A book", "Text.")
+    banner = BeautifulSoup(banner, "html.parser")
+    assert "This copy differs from the ledger on this machine: 1 claim." in banner.get_text()
+    assert [link["href"] for link in banner.find_all("a")] == ["../notebooks/01-first.html#mini2020-alg-1"]
 
 
 def test_a_cell_of_a_page_stands_on_the_front(book):

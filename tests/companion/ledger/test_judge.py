@@ -8,7 +8,7 @@ from ledgers import ENTRY, check, record
 
 from companion.ledger.claim import Check
 from companion.ledger.files import Claim
-from companion.ledger.judge import judge, summary
+from companion.ledger.judge import differing, judge, summary
 
 
 def entry(*checks: Check, claim: str = "mini2020:alg-1", chapter: str = "01-first") -> dict[str, Any]:
@@ -16,8 +16,11 @@ def entry(*checks: Check, claim: str = "mini2020:alg-1", chapter: str = "01-firs
 
 
 def problems(change: dict[str, Any], *entries: dict[str, Any], profile: str = "standard", **scope: Any) -> list[str]:
+    """What does not fit, and what differs, of one claim."""
     claim = Claim(**ENTRY | change)
-    return judge({claim.id: claim}, entries, profile, **scope)
+    found = differing({claim.id: claim}, entries, profile, **scope)
+    assert list(found) in ([], [claim.id])
+    return [*judge({claim.id: claim}, entries, **scope), *map(str, found.values())]
 
 
 REFUTED = {"verdict": "refuted", "why": "y", "corrected": "x", "impact": "proof gap"}
@@ -36,8 +39,8 @@ def test_judge_names_what_differs() -> None:
         "mini2020:alg-1: expected 'holds', observed 'refuted' [privacy loss (printed): 1.5 +- 0.25 <= 1 is False]"
     ]
     true, false = "a number (printed): 0 <= 1 is True", "a number (printed): 2 <= 1 is False"
-    [line] = problems({}, entry(*[check(True)] * 5, check(False), check(False, "corrected")), profile="smoke")[:1]
-    assert line.endswith(f"observed 'refuted' [{'; '.join([false, true, true, true])}; and 2 more]")
+    [line] = problems({}, entry(*[check(True)] * 5, check(False), check(False, "corrected")), profile="smoke")
+    assert f"observed 'refuted' [{'; '.join([false, true, true, true])}; and 2 more]; expected 'the corr" in line
     [line] = problems({"verdict": "unchecked", "reason": "x"}, entry(check(True)))
     assert line.startswith("mini2020:alg-1: expected 'unchecked', observed 'holds'")
 
@@ -47,15 +50,25 @@ def test_judge_of_the_undecided() -> None:
     assert "observed 'undecided here'" in problems({}, entry(check(None)))[0]
     corrected = entry(check(False), check(None, "corrected"))
     assert problems(REFUTED, corrected, profile="smoke") == []
-    assert "the corrected statement is undecided" in problems(REFUTED, corrected, profile="paper")[0]
+    [line] = problems(REFUTED, corrected, profile="paper")
+    assert "expected 'the corrected statement is true', observed 'it is undecided' [" in line
 
 
 def test_judge_of_corrections() -> None:
     assert problems(REFUTED, entry(check(False)))[0].startswith("mini2020:alg-1: the corrected statement has no check")
     [line] = problems(REFUTED, entry(check(False), check(False, "corrected")), profile="smoke")
-    assert line.startswith("mini2020:alg-1: the corrected statement is false [a number (corrected): 2 <= 1]")
+    corrected = "expected 'the corrected statement is true', observed 'it is false'"
+    assert line == f"mini2020:alg-1: {corrected} [a number (corrected): 2 <= 1 is False]"
     [line] = problems({}, entry(check(True), check(False, "argument")), profile="smoke")
-    assert line.startswith("mini2020:alg-1: a step of the argument is false [a number (argument): 2 <= 1]")
+    step = "expected 'a step of the argument is true', observed 'it is false'"
+    assert line == f"mini2020:alg-1: {step} [a number (argument): 2 <= 1 is False]"
+
+
+def test_a_claim_is_one_line_whatever_differs_of_it() -> None:
+    checks = [check(True), check(False, "corrected"), check(None, "corrected"), check(False, "argument")]
+    [line] = problems(REFUTED, entry(*checks))
+    assert line.count("expected '") == 4
+    assert len(problems(REFUTED, entry(*checks, chapter="02-second"))) == 2, "and where it is recorded, another"
 
 
 def test_judge_meets_records_and_claims() -> None:
@@ -84,5 +97,7 @@ def test_summary() -> None:
     ledger = {"mini2020:alg-1": Claim(**ENTRY), "mini2020:b": pending}
     assert summary(ledger, []) == "0 claims settled; 1 pending"
     assert summary(ledger, [entry(check(True))]) == "1 claim settled: 1 holds; 1 pending"
+    red = differing(ledger, [entry(check(False))], "smoke")
+    assert summary(ledger, [entry(check(False))], red).endswith("1 refuted; 1 pending; 1 differs from the ledger")
     two = [entry(check(False)), entry(check(None))]
     assert summary(ledger, two) == "1 claim settled: 1 refuted, 1 undecided here; 1 pending"

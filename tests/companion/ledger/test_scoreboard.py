@@ -56,7 +56,42 @@ def test_verdicts_come_from_the_records_not_from_the_ledger(board, tmp_path):
     (tmp_path / "records.json").write_text(json.dumps({"profile": "smoke", "records": records}))
     other = Scoreboard("records.json")
     assert other.frame().set_index("id").verdict["cai2025:a"] == "holds"
-    assert "cai2025-a" not in other.errata("cai2025")
+    assert "erratum-cai2025-a" not in other.errata("cai2025")
+
+
+def test_what_differs_from_the_ledger_is_said_and_counted_apart(board, tmp_path):
+    """An observed verdict that is another, and a correction that fails though the verdict is the ledger's."""
+    assert board.differing == {}
+    assert "differs" not in board.claims() + board.errata("cai2025")
+    checks = {
+        "cai2025:a": [Check("loss", 2, "<=", 1), Check("loss, corrected", 3, "<=", 1, "corrected")],
+        "cai2025:b": [Check("x", 2, "==", 1)],
+    }
+    records = [{"chapter": "01-x", **Record(key, tuple(value)).to_json()} for key, value in checks.items()]
+    (tmp_path / "records.json").write_text(json.dumps({"profile": "smoke", "records": records}))
+    other = Scoreboard("records.json")
+    assert list(other.differing) == ["cai2025:a", "cai2025:b"]
+    counted = {"differs from the ledger": 2, "depends on the reading": 1, "pending": 1, "unchecked": 1, "claims": 5}
+    assert other.counts().loc["all"].to_dict() == counted
+    assert other.impacts().loc["all"].to_dict() == {"privacy broken": 1, "all": 1}
+    page = BeautifulSoup(other.claims(), "html.parser")
+    assert "differs from the ledger on this machine: 2 claims" in page.find(class_="differs-note").get_text()
+    assert [link["href"] for link in page.select(".differs-note a")] == ["01-x.html#cai2025-a", "01-x.html#cai2025-b"]
+    assert "expected: holds; observed here: refuted" in page.select(".differs-note li")[1].get_text()
+    assert [dot.get_text() for dot in page.select(".board-dot.differs")] == ["≠", "≠"]
+    assert [dot["title"] for dot in page.select(".board-dot.differs")] == [
+        "A: refuted, differs from the ledger",
+        "B: refuted, differs from the ledger",
+    ]
+    assert [row.find_all("td")[2].get_text("|") for row in page.select("tr.differs")] == [
+        "✗ refuted|differs from the ledger"
+    ] * 2
+    assert "<section" not in other.errata("cai2025")
+    assert "No erratum is stated of these." in other.errata("cai2025")
+    assert "differs" not in other.errata("qiao2021")
+    files = ledger_files(load_ledger(tmp_path), records, {}, other.differing)
+    listed = {row["id"]: row.get("differs", "") for row in json.loads(files["ledger.json"])}
+    assert [bool(listed[name]) for name in ("cai2025:a", "cai2025:b", "cai2025:c")] == [True, True, False]
 
 
 def test_claims_link_to_their_cards(board):
