@@ -18,6 +18,8 @@ from companion.ledger.files import NEEDS_CORRECTION, VERDICTS, Claim
 
 __all__ = ["Difference", "differing", "judge", "summary"]
 
+#: Verdicts that nothing is observed of.
+UNSETTLED = ("unchecked", "pending")
 #: Checks of a difference that are shown.
 SHOWN = 4
 
@@ -79,7 +81,7 @@ def judge(
         else:
             problems += _judge(claim, chapter, Record.from_json(entry))
     for claim in ledger.values():
-        due = claim.verdict not in ("pending", "unchecked") and (scope is None or claim.chapter in scope)
+        due = claim.verdict not in UNSETTLED and (scope is None or claim.chapter in scope)
         if due and claim.id not in seen:
             problems.append(
                 f"{claim.id}: the ledger says {claim.verdict!r} but {claim.chapter} has no record of it; "
@@ -94,11 +96,9 @@ def _judge(claim: Claim, chapter: str, record: Record) -> list[str]:
     problems = []
     if chapter != claim.chapter:
         problems.append(f"{claim.id}: recorded in {chapter}; the ledger gives it to {claim.chapter}")
-    if claim.verdict == "pending":
-        return [
-            *problems,
-            f"{claim.id}: recorded in {chapter} as {record.verdict!r} but pending: settle it in the ledger",
-        ]
+    if claim.verdict in UNSETTLED:
+        said = f"recorded in {chapter} as {record.verdict!r} but {claim.verdict}: settle it in the ledger"
+        return [*problems, f"{claim.id}: {said}"]
     if claim.verdict in NEEDS_CORRECTION and not any(check.about == "corrected" for check in record.checks):
         problems.append(f"{claim.id}: the corrected statement has no check; allowed: a Check with about='corrected'")
     return problems
@@ -118,7 +118,7 @@ def differing(
     found: dict[str, Difference] = {}
     for entry in records:
         claim = ledger.get(entry["claim"])
-        if claim and claim.verdict != "pending" and (scope is None or entry["chapter"] in scope):
+        if claim and claim.verdict not in UNSETTLED and (scope is None or entry["chapter"] in scope):
             points = tuple(_points(claim, Record.from_json(entry), profile == "smoke"))
             found |= {claim.id: Difference(claim, points)} if points else {}
     return found
@@ -147,7 +147,7 @@ def summary(
     line = f"{settled} claim{'' if settled == 1 else 's'} settled"
     if shown := ", ".join(f"{n} {verdict}" for verdict, n in counts.items()):
         line += f": {shown}"
-    for verdict in ("unchecked", "pending"):
+    for verdict in UNSETTLED:
         if n := sum(claim.verdict == verdict for claim in ledger.values()):
             line += f"; {n} {verdict}"
     if differing:
