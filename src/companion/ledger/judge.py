@@ -32,18 +32,14 @@ class Point(NamedTuple):
     checks: tuple[Check, ...]
 
     @property
-    def more(self) -> str:
-        """How many checks are not shown."""
-        return f"and {len(self.checks) - SHOWN} more" if len(self.checks) > SHOWN else ""
-
-    @property
-    def shown(self) -> tuple[Check, ...]:
-        return self.checks[:SHOWN]
+    def shown(self) -> list[Check]:
+        """Those on a card, which has the others, too: what fails, or what holds if all does."""
+        return [check for check in self.checks[:SHOWN] if not check.outcome] or list(self.checks[:SHOWN])
 
     def __str__(self) -> str:
-        said = [f"{check} is {'undecided' if check.outcome is None else check.outcome}" for check in self.shown]
-        checks = "; ".join(filter(None, [*said, self.more]))
-        return f"expected {self.expected!r}, observed {self.observed!r} [{checks}]"
+        said = [f"{it} is {'undecided' if it.outcome is None else it.outcome}" for it in self.checks[:SHOWN]]
+        said += [f"and {len(self.checks) - SHOWN} more"] if len(self.checks) > SHOWN else []
+        return f"expected {self.expected!r}, observed {self.observed!r} [{'; '.join(said)}]"
 
 
 @dataclass(frozen=True)
