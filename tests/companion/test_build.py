@@ -222,7 +222,7 @@ def test_red_is_legible(red: tuple[Path, list[Any]]) -> None:
     """In the light, in the dark and on a phone, by axe, too; scripts that the small book lacks are left out."""
     html = red[0] / "_build/html"
     pages = {html / f"{name}.html": Content() for name in ("book/index", "notebooks/01-first", "notebooks/90-board")}
-    assert [line for line in check_in_browser(html, pages, every=True) if " error: " not in line] == []
+    assert [line for line in check_in_browser(html, pages, None, every=True) if " error: " not in line] == []
 
 
 @pytest.mark.slow

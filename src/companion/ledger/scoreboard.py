@@ -23,7 +23,7 @@ from companion.ledger.latex import latex
 #: Verdicts of which one instance can show that the print fails.
 SHOWN = ("refuted", "true but empty", "depends on the reading")
 #: Where claims are counted, those that do not come out as the ledger says.
-DIFFERS = "differs from the ledger"
+DIFFERS = "differs"
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def test_what_differs_from_the_ledger_is_said_and_counted_apart(board, tmp_path)
     (tmp_path / "records.json").write_text(json.dumps({"profile": "smoke", "records": records}))
     other = Scoreboard("records.json")
     assert list(other.differing) == ["cai2025:a", "cai2025:b"]
-    counted = {"differs from the ledger": 2, "depends on the reading": 1, "pending": 1, "unchecked": 1, "claims": 5}
+    counted = {"differs": 2, "depends on the reading": 1, "pending": 1, "unchecked": 1, "claims": 5}
     assert other.counts().loc["all"].to_dict() == counted
     assert other.impacts().loc["all"].to_dict() == {"privacy broken": 1, "all": 1}
     page = BeautifulSoup(other.claims(), "html.parser")
