@@ -11,16 +11,12 @@ import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 from docutils import nodes
 from pylatexenc.latex2text import LatexNodes2Text
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.pycode import ModuleAnalyzer
-
-from companion import chapters, instruments
 
 #: Pages that have another name now.
 MOVED = {
@@ -198,20 +194,6 @@ def finish(app: Sphinx, error: Exception | None) -> None:
             (out / "notebooks" / f"{old}.html").write_text(GOING.format(new), encoding="utf-8")
 
 
-# ---------------------------------------------------------------- the code of a figure
-
-
-def listings(_app: Sphinx, env: Any) -> None:
-    """A listing of each section that draws a figure, with an anchor where it does: figures link there."""
-    rooms = (chapters, instruments)
-    for module in (it for room in rooms for it in walk_packages(room.__path__, f"{room.__name__}.")):
-        analyzer = ModuleAnalyzer.for_module(module.name)
-        tags = analyzer.find_tags()
-        drawn = {name: env.config.root_doc for name in tags if name.startswith("draw_")}
-        if drawn:
-            env._viewcode_modules[module.name] = analyzer.code, tags, drawn, module.name
-
-
 # ---------------------------------------------------------------- the road
 
 
@@ -258,7 +240,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("verdict", elsewhere)
     app.connect("builder-inited", start)
     app.connect("doctree-read", link_terms)
-    app.connect("env-updated", listings)
     app.connect("env-check-consistency", order)
     app.connect("doctree-resolved", gather)
     app.connect("html-page-context", along)

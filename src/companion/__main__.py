@@ -238,16 +238,20 @@ def check_site(
     A source listing, or a page of the reference, that shows no kind of element that none opened before it does is put
     into an opened one, and seen there on a phone; --all opens it too.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from companion.press import UsageError
     from companion.press.errands import check_errands
     from companion.press.shared import check_shared
     from companion.press.site import check_site as check
 
+    site = html or _root() / "_build" / "html"
     try:
-        problems = check(html or _root() / "_build" / "html", screenshots, every)
-        if html is None:
-            problems += check_shared(_root() / "_build" / "html")
-            problems += check_errands(_root() / "_build" / "html", _root() / "book" / "errands.yml")
+        with ThreadPoolExecutor(1) as pool:  # a reader goes on errands while the files are read
+            errands = [pool.submit(check_errands, site, _root() / "book" / "errands.yml")] if html is None else []
+            problems = check(site, screenshots, every)
+            problems += check_shared(site) if html is None else []
+            problems += [line for it in errands for line in it.result()]
     except ValueError as error:
         raise UsageError(str(error)) from None
     for line in problems:

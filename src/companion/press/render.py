@@ -83,9 +83,15 @@ def current(layout: Layout, wanted: str) -> bool:
 def leaks(layout: Layout, site: Path) -> list[str]:
     """One line for each file of `site` that names a folder or an address of this machine: other bytes elsewhere."""
     folders = {str(layout.root), sys.prefix, os.path.expanduser("~")} - {sys.base_prefix, os.sep, "~"}
-    names = [rb"(?<![\w./-])%s(?![\w-])" % re.escape(os.fsencode(folder)) for folder in sorted(folders)]
-    local = re.compile(b"|".join([*names, rb" at 0x[0-9a-f]{6,}"]))
-    hits = {path: local.search(path.read_bytes()) for path in sorted(site.rglob("*")) if path.is_file()}
+    names = [os.fsencode(folder) for folder in sorted(folders)]
+    local = re.compile(
+        b"|".join([*(rb"(?<![\w./-])%s(?![\w-])" % re.escape(it) for it in names), rb" at 0x[0-9a-f]{6,}"])
+    )
+    hits = {}
+    for path in sorted(site.rglob("*")):
+        data = path.read_bytes() if path.is_file() else b""
+        if any(it in data for it in (*names, b" at 0x")):  # the pattern is slow
+            hits[path] = local.search(data)
     return [f"{path.relative_to(site).as_posix()} holds {os.fsdecode(hit[0])!r}" for path, hit in hits.items() if hit]
 
 

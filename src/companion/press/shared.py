@@ -24,17 +24,15 @@ DESCRIPTION, TITLE, PICTURE = "description", "og:title", "og:image"
 
 
 class _Head(HTMLParser):
-    """Names and contents of a page's tags, and where it leads by itself."""
+    """Names and contents of the tags in a page's head, and where it leads by itself."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tags: dict[str, str] = {}
         self.moved = False
-        self.ids: set[str] = set()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attributes}
-        self.ids.add(values.get("id", ""))
         if tag == "meta":
             self.tags[values.get("name") or values.get("property", "")] = values.get("content", "")
             self.moved |= values.get("http-equiv", "").lower() == "refresh"
@@ -56,7 +54,7 @@ def check_shared(html: Path) -> list[str]:
 
 def _read(path: Path) -> _Head:
     head = _Head()
-    head.feed(path.read_text(encoding="utf-8"))
+    head.feed(path.read_text(encoding="utf-8").partition("</head>")[0])
     return head
 
 
@@ -97,5 +95,5 @@ def _of_feed(html: Path, heads: dict[str, _Head]) -> Iterator[str]:
     yield from (f"{FILE}: {number} entries have the id {name}" for name, number in ids.items() if number > 1)
     for link in feed.iterfind(f"{ATOM}entry/{ATOM}link"):
         page, _, anchor = link.get("href", "").partition("#")
-        if page not in heads or (anchor and anchor not in heads[page].ids):
+        if page not in heads or (anchor and f'id="{anchor}"' not in (html / page).read_text(encoding="utf-8")):
             yield f"{FILE}: {link.get('href')} does not exist"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -161,6 +162,7 @@ def _read_pages(html: Path) -> dict[Path, _Page]:
 
 def _check_files(html: Path, pages: dict[Path, _Page]) -> list[str]:
     problems = []
+    _target.cache_clear()
     for path, page in pages.items():
         faults = list(page.faults)
         if not page.lang and not page.is_redirect:
@@ -185,6 +187,13 @@ def _check_words(html: Path, pages: dict[Path, _Page]) -> Iterator[str]:
                 yield f"{path.relative_to(html)}: figure {src[:80]!r} has the alt text of {said[alt].name!r}"
 
 
+@cache
+def _target(folder: Path, name: str) -> tuple[Path, bool]:
+    """Where a link leads, and whether a file is there: the contents have the same on every page."""
+    target = (folder / name).resolve()
+    return target, target.is_file()
+
+
 def _fault_of(it: _Reference, path: Path, html: Path, pages: dict[Path, _Page]) -> str | None:
     """What is wrong with reference `it` of the file `path`, if anything."""
     what = f"{it.source} {it.url[:120]!r}"
@@ -197,10 +206,10 @@ def _fault_of(it: _Reference, path: Path, html: Path, pages: dict[Path, _Page]) 
         if it.loads:
             return f"{what} loads from outside the site"
         return None if parts.scheme else f"{what} has no scheme: it breaks when the page is read from disk"
-    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    target, there = _target(path.parent, unquote(parts.path)) if parts.path else (path, True)
     if not target.is_relative_to(html):
         return f"{what} points outside the site"
-    if not target.is_file():
+    if not there:
         return f"{what} does not exist"
     anchor = unquote(parts.fragment)
     if anchor and not anchor.startswith(":~:") and target in pages and anchor not in pages[target].ids:
