@@ -1,13 +1,11 @@
-"""What the theme, docutils and pandas write, as readers need it who listen to a page or move by keyboard.
-
-`light` mends each page when it takes out what no reader needs.
-"""
+"""What the theme, docutils and pandas write, as readers need it who listen to a page or move by keyboard."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from html import escape, unescape
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
@@ -44,6 +42,17 @@ def mended(text: str) -> str:
     return text
 
 
+def mend(app: Sphinx, error: Exception | None) -> None:
+    """Mend all pages."""
+    if error or app.builder.format != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if (better := mended(text)) != text:
+            path.write_text(better, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
+    app.connect("build-finished", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import sphinx.builders
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.util.parallel import ParallelTasks
 from sphinx_proof.domain import ProofDomain
 
 #: Many enough to keep processors busy to the end, few enough that what each sends back is soon read.
@@ -17,22 +15,10 @@ HANDS = 8
 #: They do not say whether they may read in parallel, and act only when all is read.
 SILENT = ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex")
 
-Item, Made = TypeVar("Item"), TypeVar("Made")
-
 
 def deal(documents: Sequence[str], _processors: int) -> list[Sequence[str]]:
     """Pages dealt like cards: long ones stand side by side in the contents."""
     return [hand for first in range(HANDS) if (hand := documents[first::HANDS])]
-
-
-def each(function: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
-    """What a function makes of each item, in no order; processes that end with their work, not with their parent."""
-    made: list[Made] = []
-    tasks = ParallelTasks(max(2, os.cpu_count() or 1))
-    for first in range(HANDS):
-        tasks.add_task(lambda hand: [function(it) for it in hand], items[first::HANDS], lambda _, got: made.extend(got))
-    tasks.join()
-    return made
 
 
 def allow(app: Sphinx, *_: object) -> None:

@@ -9,8 +9,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from access import mended
-from all_processors import each
 from sphinx.application import Sphinx
 
 #: Of the theme: maps of its scripts for debuggers, icons (ours are in book.css), and its words in other languages.
@@ -95,16 +93,6 @@ def sized(out: Path, folder: Path, image: re.Match[str]) -> str:
     return f'<picture><source {media} srcset="{source}">{lazy}</picture>'
 
 
-def trimmed(out: Path, path: Path) -> set[str]:
-    """Write a page without what no reader needs, and mended; the classes that it has."""
-    text = path.read_text(encoding="utf-8")
-    less = BACK.sub(partial(leads, path.parent), ICONS.sub("", mended(text)))
-    less = IMAGE.sub(partial(sized, out, path.parent), less)
-    if less != text:
-        path.write_text(less, encoding="utf-8")
-    return {word for classes in set(re.findall(r'class="([^"]*)"', less)) for word in classes.split()}
-
-
 def clean(app: Sphinx, error: Exception | None) -> None:
     """Take out of the site what nothing on it asks for, and the outputs of notebooks that one can download."""
     if error or app.builder.format != "html":
@@ -116,7 +104,14 @@ def clean(app: Sphinx, error: Exception | None) -> None:
                 path.unlink()
     for path in (*(out / "_static" / "scripts").glob("*.js"), out / "search.html"):
         path.write_text(CHATTER.sub("[].concat(", path.read_text(encoding="utf-8")), encoding="utf-8")
-    words = set().union(*each(partial(trimmed, out), sorted(out.rglob("*.html"))))
+    words: set[str] = set()
+    for path in out.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        less = BACK.sub(partial(leads, path.parent), ICONS.sub("", text))
+        less = IMAGE.sub(partial(sized, out, path.parent), less)
+        if less != text:
+            path.write_text(less, encoding="utf-8")
+        words |= {word for classes in re.findall(r'class="([^"]*)"', less) for word in classes.split()}
     for path in (out / "_static").rglob("*.js"):
         words |= set(re.findall(r"[_a-zA-Z][\w-]*", path.read_text(encoding="utf-8")))
     for path in (out / "_static" / "styles").glob("*.css"):
