@@ -277,11 +277,14 @@ def _check_loads(
 
 
 def _reader(browser: Browser, scheme: Scheme) -> Page:
-    """Where somebody who asks for one scheme opens one page after the other."""
+    """Where somebody who asks for one scheme opens one page after the other, with axe at hand."""
+    from axe_playwright_python.base import AXE_SCRIPT
+
     context = browser.new_context(color_scheme=scheme)
     context.set_default_timeout(SLOWEST)
     remember = f"for (const it of ['mode', 'theme']) localStorage.setItem(it, '{scheme}')"
-    context.add_init_script(f"if (location.protocol === 'file:') {remember}")
+    # half a megabyte that the browser keeps, and need not be sent with each page
+    context.add_init_script(f"if (location.protocol === 'file:') {{ {remember};\n{AXE_SCRIPT}\n}}")
     return context.new_page()
 
 
@@ -349,12 +352,9 @@ def _heard(page: Page) -> Iterator[list[str]]:
 
 
 def _open(page: Page, path: Path, view: View, idle: bool = False) -> None:
-    """Load a page in a view, with what is asked of it."""
-    from axe_playwright_python.base import AXE_SCRIPT
-
+    """Load a page in a view."""
     _show(page, view)
     page.goto(path.as_uri(), wait_until="networkidle" if idle else "load")
-    page.evaluate(AXE_SCRIPT)
 
 
 def _show(page: Page, view: View) -> None:
