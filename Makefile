@@ -21,7 +21,7 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify certificates pdf site-check test quick spark faults lint bench peers mutants lowest lock clean help
+.PHONY: book status run verify certificates pdf site-check test quick spark faults lint bench peers mutants processors lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -87,6 +87,9 @@ _build/peers/.ready: .venv/.ready pyproject.toml
 
 mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.noise, or privacy for all; ARGS="-n 32 --seed 1")
 	@$(RUN) tests/mutants.py $(or $(MODULE),privacy) $(ARGS)
+
+processors: .venv/.ready  ## verdicts and numbers as other processors would give them (ARGS="haswell", or "--unlike 2 --quick")
+	@$(RUN) tests/processors.py $(ARGS)
 
 lowest: .venv/.ready  ## pytest with the oldest versions that pyproject.toml allows, in _build/lowest
 	@mkdir -p _build

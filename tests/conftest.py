@@ -11,6 +11,41 @@ if TYPE_CHECKING:
 pytest.register_assert_rewrite("checks")
 pytest_plugins = ["explorer_pages"]
 
+TESTS = Path(__file__).parent
+#: Tests that no processor can change, however it computes: of words, files and doors. All others compare numbers.
+WORDS = (
+    "test_*.py",
+    "companion/test_*.py",
+    "companion/ledger/*",
+    "companion/figures/*",
+    "dprank/data/test_engines.py",
+    "dprank/data/test_intake.py",
+    "dprank/data/test_preflib.py",
+    "dprank/data/test_sniffing.py",
+    "dprank/data/test_spark.py",
+    "dprank/test_cli*.py",
+    "dprank/test_frozen.py",
+    "dprank/test_hostile_*.py",
+    "dprank/test_kernels.py",
+    "dprank/test_layers.py",
+    "dprank/test_manual.py",
+    "dprank/test_messages.py",
+    "dprank/test_picture.py",
+    "dprank/test_registry.py",
+    "dprank/test_release.py",
+    "dprank/test_release_path.py",
+)
+#: Fixtures with which a book is built or a browser opened.
+BUILDS = {"chromium", "opened", "sources"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what compares numbers, so that `make processors` runs it."""
+    words = {path for pattern in WORDS for path in TESTS.glob(pattern)}
+    for item in items:
+        if item.path not in words and not BUILDS & set(getattr(item, "fixturenames", ())):
+            item.add_marker("numbers")
+
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:

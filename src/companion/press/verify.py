@@ -130,14 +130,29 @@ def differences(
             yield Difference(name, f"checks: expected {len(checks[0])}, observed {len(checks[1])}")
         telling = bearing(map(Check.from_json, checks[1]))
         for before, after, bears in zip(*checks, telling, strict=False):
-            rounding = _rounding(before)
-            for key in before:
-                floor = max(FLOOR, rounding) if key == "observed" else FLOOR
+            for key, floor in _floors(before).items():
                 if not same(before[key], after.get(key), tolerance, floor):
                     values = f"expected {before[key]!r}, observed {after.get(key)!r}"
                     yield Difference(
                         name, f"{before['what']}: {key}: {values}", isinstance(before[key], int | float), bears
                     )
+
+
+def distances(ledger: Mapping[str, Claim], expected: Mapping[str, Any], observed: Mapping[str, Any]) -> Iterator[float]:
+    """How far each float of two `records.json` is off, in units of what it may be: up to 1 it is the same."""
+    old, new = ({entry["claim"]: entry for entry in side["records"]} for side in (expected, observed))
+    for name in sorted(old.keys() & new.keys()):
+        tolerance = ledger[name].tolerance if name in ledger else 1e-9
+        for before, after in zip(old[name]["checks"], new[name]["checks"], strict=False):
+            for key, floor in _floors(before).items():
+                if isinstance(before[key], float) and isinstance(after.get(key), int | float):
+                    allowed = max(tolerance * max(abs(before[key]), abs(after[key])), floor)
+                    yield abs(before[key] - after[key]) / allowed if before[key] != after[key] else 0.0
+
+
+def _floors(check: Mapping[str, Any]) -> dict[str, float]:
+    """What each value of a check may be off, however small it is."""
+    return {key: max(FLOOR, _rounding(check)) if key == "observed" else FLOOR for key in check}
 
 
 def _rounding(check: Mapping[str, Any]) -> float:

@@ -1,0 +1,34 @@
+"""Three faults that one processor alone does not show: `processors.py --planted` finds them; nothing else runs them."""
+
+import hashlib
+import math
+
+import numba
+import numpy as np
+
+DRAWN = np.random.default_rng(1).random((50, 2, 999))
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def total(x):
+    sum_ = 0.0
+    for i in range(x.size):
+        sum_ += x[i]
+    return sum_
+
+
+def test_a_sum_in_the_order_of_the_vectors():
+    for x, _ in DRAWN:
+        assert math.isclose(total(x), math.fsum(x), rel_tol=1e-12)
+
+
+def test_a_float_to_the_last_bit():
+    values = [math.exp(x) for x in (20 * DRAWN).ravel()]
+    assert hashlib.sha256(repr(values).encode()).hexdigest()[:8] == "617d4ba6"  # by haswell
+
+
+def test_an_order_of_what_is_nearly_equal():
+    # the same product, added up in other orders
+    orders = [np.random.default_rng(i).permutation(999) for i in range(8)]
+    best = [int(np.argsort([x[order] @ y[order] for order in orders], kind="stable")[-1]) for x, y in DRAWN]
+    assert hashlib.sha256(repr(best).encode()).hexdigest()[:8] == "a8919cfa"  # by haswell
