@@ -64,7 +64,12 @@ class Processor:
     @property
     def traits(self) -> tuple[Any, ...]:
         """What makes two of them unlike."""
-        return "fma" in self.flags, self.width, tuple(self.loops), self.kernels
+        return self.fma, self.width, tuple(self.loops), self.kernels
+
+    @property
+    def fma(self) -> bool:
+        """Whether it multiplies and adds at once; where it does, the C library does so in exp and log."""
+        return "fma" in self.flags
 
     @property
     def width(self) -> int:
@@ -178,14 +183,13 @@ def _kernels() -> set[str]:
 def not_listened(processor: Processor, seen: Mapping[str, Any], host: Mapping[str, Any]) -> list[str]:
     """Which libraries go on as on the host, from probes under the processor and of the host."""
     wrong = []
-    fma = "fma" in processor.flags
-    if (seen["fma"] and not fma) or seen["width"] > processor.width:
+    if (seen["fma"] and not processor.fma) or seen["width"] > processor.width:
         wrong.append(f"numba compiles for vectors of {seen['width']} bits, fma {seen['fma']}")
     if more := set(seen["loops"]) - set(processor.loops):
         wrong.append(f"NumPy has {', '.join(sorted(more))}")
     if others := set(seen["kernels"]) - {processor.kernels, *KERNELS.get(processor.kernels, ())}:
         wrong.append(f"OpenBLAS has taken kernels for {', '.join(sorted(others))}")
-    if not fma and host["fma"] and seen["libm"] == host["libm"]:
+    if not processor.fma and host["fma"] and seen["libm"] == host["libm"]:
         wrong.append("the C library computes sin as on the host")
     if seen["arrow"] != next(level for flag, level in ARROW.items() if flag in processor.flags).lower():
         wrong.append(f"Arrow has {seen['arrow']}")
@@ -224,13 +228,13 @@ class Run:
     row: dict[str, Any]
     differs: list[str]
     bits: dict[str, Any]
-    libm: int
     seconds: float
 
     def __str__(self) -> str:
         state = f"{len(self.differs)} differ" if self.differs else "all is well"
-        kernels = f"{sum(len(it['bits']) for it in self.bits.values())} calls of {len(self.bits)} kernels"
-        return f"{self.processor.name}: {'; '.join(_told(self.row)[3:])}; {kernels}; {state}; {self.seconds:.0f} s"
+        _, _, _, verdicts, largest, tests = _told(self.row)
+        told = f"{verdicts} verdicts agree, numbers are off by {largest} of what they may, {tests} tests passed"
+        return f"{self.processor.name}: {told}, {len(self.bits)} kernels looked at; {state}; {self.seconds:.0f} s"
 
 
 def run(processor: Processor, host: Mapping[str, Any], tests: Sequence[str], folder: Path, book: bool = True) -> Run:
@@ -255,7 +259,7 @@ def run(processor: Processor, host: Mapping[str, Any], tests: Sequence[str], fol
     bits = folder / "bits.json"
     kernels = json.loads(bits.read_bytes()) if bits.exists() else {}
     seconds = time.monotonic() - start
-    return Run(processor, row | numbers | passed, differs + failures, kernels, seen["libm"], seconds)
+    return Run(processor, row | numbers | passed, differs + failures, kernels, seconds)
 
 
 def _copy(target: Path) -> None:
@@ -327,7 +331,7 @@ def kernels_that_differ(runs: Sequence[Run]) -> Iterator[str]:
         for other in runs[i + 1 :]:
             for name in sorted(one.bits.keys() & other.bits.keys()):
                 calls = set(one.bits[name]["calls"])
-                if "libm" in calls and one.libm != other.libm:
+                if "libm" in calls and one.processor.fma != other.processor.fma:
                     continue
                 if "blas" in calls and one.processor.kernels != other.processor.kernels:
                     continue
@@ -374,7 +378,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make processors", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="of processors; all by default", metavar="NAME")
     parser.add_argument("--unlike", type=int, metavar="N", help="instead: so many that are unlike this one")
-    parser.add_argument("--quick", action="store_true", help="without tests that are slow; writes no row")
+    parser.add_argument("--quick", action="store_true", help="without tests that are slow")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="processors at once")
     parser.add_argument("--write", action="store_true", help="put the table into book/reproduce.md")
     parser.add_argument("--planted", action="store_true", help="run tests/planted.py alone: are its faults found?")
@@ -407,13 +411,13 @@ def main() -> int:
             for done in pool.map(lambda it: run(it, host, words, given.folder / it.name, not given.planted), due):
                 print(done, flush=True)
                 runs.append(done)
-                if not given.quick and not given.planted:
+                if not given.planted:
                     (given.folder / f"{done.processor.name}.json").write_text(json.dumps(done.row), encoding="utf-8")
         except NotEmulatedError as error:
             sys.exit(f"processors: {error}")
     print()
     for row in (HEAD, *(_told(it.row) for it in runs)):
-        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, (15, 38, 8, 20, 19, 13), strict=True)).rstrip())
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, (15, 40, 8, 20, 19, 13), strict=True)).rstrip())
     wrong_lines = [f"{it.processor.name}: {line}" for it in runs for line in it.differs]
     wrong_lines += kernels_that_differ(runs)
     for line in wrong_lines:
