@@ -354,7 +354,7 @@ def _told(row: Mapping[str, Any]) -> list[str]:
 
 
 def table(text: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
-    """The page with the table between its marks: these rows, and those of the rest as they were."""
+    """The page with the table between its marks: these rows, and those of the rest as they were, if they ever ran."""
     found = MARKS.search(text)
     if found is None:
         raise ValueError("no marks of the table of processors")
@@ -363,8 +363,8 @@ def table(text: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     for name in (*(it.name for it in PROCESSORS), *ELSEWHERE):
         if name in rows:
             lines.append(f"| {' | '.join(_told(rows[name]))} |")
-        elif name in old:
-            lines.append(old[name])
+        else:
+            lines.append(old.get(name, f"| {name} | not run |  |  |  |  |"))
     return MARKS.sub("\n" + "\n".join(lines).replace("\\", r"\\") + "\n\n", text)
 
 
