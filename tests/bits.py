@@ -10,23 +10,26 @@ import json
 import os
 import re
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-#: Calls of a kernel that are looked at, and bytes of a call's arrays.
-CALLS, BYTES = 500, 1 << 20
+#: Calls of a kernel that are looked at, the first ones, and bytes of a call's arrays.
+CALLS, BYTES = 2000, 1 << 20
 #: What the C library and OpenBLAS have in several versions.
 LIBM = re.compile(rb"(exp|exp2|expm1|log|log1p|log2|log10|pow|sin|cos|tan|atan|atan2|sinh|cosh|tanh|lgamma|tgamma)\0")
 BLAS = re.compile(rb"numba_(xx|ez_|raw_)?[a-z]*(dot|gemm|gemv|geev|syev|svd|solve|potrf|getrf)")
-EMPTY, ZEROS = (np.empty, np.empty_like), (np.zeros, np.zeros_like)
+EMPTY = {"empty": np.empty, "empty_like": np.empty_like}
+ZEROS = {"empty": np.zeros, "empty_like": np.zeros_like}
 
 _bits: dict[str, dict[str, str]] = {}
 _kernels: dict[str, Any] = {}
+_calls: Counter[str] = Counter()
 _lock = threading.RLock()
-_plain = CPUDispatcher.__call__
+_plain: Any = CPUDispatcher.__call__
 
 
 class _Unknown(Exception):
@@ -38,12 +41,13 @@ def _called(kernel: Any, *given: Any, **named: Any) -> Any:
     with _lock:
         seen = _bits.setdefault(name, {})
         _kernels[name] = kernel
-        before = _digest([*given, *named.values()]) if len(seen) < CALLS else None
-        np.empty, np.empty_like = EMPTY  # as kernels know them
+        _calls[name] += 1
+        before = _digest([*given, *named.values()]) if _calls[name] <= CALLS else None
+        _have(EMPTY)  # as kernels know them
         try:
             result = _plain(kernel, *given, **named)
         finally:
-            np.empty, np.empty_like = ZEROS
+            _have(ZEROS)
         if before is not None and (after := _digest([result, *given, *named.values()])) is not None:
             seen.setdefault(before, after)
     return result
@@ -76,7 +80,7 @@ def _add(whole: Any, value: Any) -> None:
         raise _Unknown
 
 
-def _calls(kernel: Any) -> list[str]:
+def _needs(kernel: Any) -> list[str]:
     """Which of the two its machine code calls, as numba's cache has it; both if it is not there."""
     code = kernel.py_func.__code__
     name = f"{Path(code.co_filename).stem}.{kernel.py_func.__qualname__}-{code.co_firstlineno}.*.nbc"
@@ -84,15 +88,24 @@ def _calls(kernel: Any) -> list[str]:
     return [name for name, pattern in (("libm", LIBM), ("blas", BLAS)) if not machine or pattern.search(machine)]
 
 
+def _have(functions: dict[str, Any]) -> None:
+    for name, function in functions.items():
+        setattr(np, name, function)
+
+
+def _call_by(function: Any) -> None:
+    type.__setattr__(CPUDispatcher, "__call__", function)
+
+
 def pytest_configure() -> None:
     """Look at every call from now on."""
-    CPUDispatcher.__call__ = _called
-    np.empty, np.empty_like = ZEROS
+    _call_by(_called)
+    _have(ZEROS)
 
 
 def pytest_unconfigure() -> None:
     """Write what was seen."""
-    CPUDispatcher.__call__ = _plain
-    np.empty, np.empty_like = EMPTY
-    content = {name: {"calls": _calls(_kernels[name]), "bits": seen} for name, seen in _bits.items() if seen}
+    _call_by(_plain)
+    _have(EMPTY)
+    content = {name: {"calls": _needs(_kernels[name]), "bits": seen} for name, seen in _bits.items() if seen}
     Path(os.environ["KERNEL_BITS"]).write_text(json.dumps(content), encoding="utf-8")
