@@ -33,7 +33,6 @@ __all__ = [
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_scale",
-    "least",
     "zcdp",
 ]
 
