@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,9 @@ DRAWN = re.compile(r'href="[./]*/_modules/([\w/]+)\.html#(\w+)"')
 CODE = "<pre>", '<pre tabindex="0">'
 
 
-def ours(name: str | None) -> bool:
+def ours(name: str) -> bool:
     """Whether it is a module of this repository."""
-    return name is not None and name.partition(".")[0] in OURS
+    return name.partition(".")[0] in OURS
 
 
 def definitions(code: str) -> dict[str, tuple[str, int, int]]:
@@ -61,18 +60,9 @@ def source(name: str) -> tuple[str, dict[str, tuple[str, int, int]]]:
     return code, definitions(code)
 
 
-def find(_app: Sphinx, name: str) -> tuple[str, dict[str, tuple[str, int, int]]] | None:
-    """The code of a module of ours; of another Sphinx looks itself."""
-    return source(name) if ours(name) else None
-
-
-def follow(_app: Sphinx, module: str, attribute: str) -> str:
-    """Where a name of the reference is defined, if we wrote it; else where it is documented."""
-    value: Any = import_module(module)
-    for part in attribute.split("."):
-        value = getattr(value, part, None)
-    home = getattr(value, "__module__", None)
-    return home if ours(home) else module
+def find(_app: Sphinx, name: str) -> tuple[str, dict[str, tuple[str, int, int]]]:
+    """What Sphinx asks of a module that a documented name comes from: nothing of one that is not ours."""
+    return source(name) if ours(name) else ("", {})
 
 
 def draws(app: Sphinx, page: nodes.document) -> None:
@@ -114,7 +104,6 @@ def to(builder: Any, page: str, name: str, static: bool) -> str:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
     app.connect("viewcode-find-source", find)
-    app.connect("viewcode-follow-imported", follow)
     app.connect("doctree-read", draws, priority=600)  # when viewcode has begun its list
     app.connect("env-updated", choose)
     for it in list(app.events.listeners["html-collect-pages"]):

@@ -21,7 +21,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of the reference, and a page with a link to what draws a figure."""
     root = make_book(tmp_path_factory.mktemp("listed"))
     shutil.copytree(REPOSITORY / "book/_templates", root / "book/_templates")
-    shutil.copy(REPOSITORY / "book/_static/listing.css", root / "book/_static/listing.css")
+    for name in ("listing.css", "search.js", "wayfinding.js"):
+        shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
     (root / "book/reference").mkdir()
     (root / f"book/reference/{MODULE}.md").write_text(
         f"# {MODULE}\n\n```{{eval-rst}}\n.. automodule:: {MODULE}\n   :members:\n```\n"
