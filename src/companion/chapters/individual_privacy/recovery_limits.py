@@ -118,7 +118,8 @@ def tolerance_checks(fails: Callable[..., Check], exist: Callable[..., Check]) -
     yield agree("D over its printed bound, times (n − 1)/(n − 3u), off ½", off)
     yield packings.rate_check(frame, "u ≥ 1")
     wanted = 0.225 * frame.u * np.log(frame["items"])
-    yield argument("log M over 0.225 u log n: M is rounded down", (frame["log size"] / wanted).max(), "<=", 1)
+    most = (frame["log size"] / wanted).max()
+    yield argument("log M over 0.225 u log n: M is rounded down", most, "<=", 1 + ROUNDING)
     yield argument("sets that M leaves out", (np.exp(wanted) - np.exp(frame["log size"]))[wanted < 30].max(), "<", 1)
 
 

@@ -99,7 +99,7 @@ def check_alg_2(
     """Size of UNIF with the printed threshold, with one that holds for every significance, and with the exact one."""
     size = null_size(2, 7, paper.unif(2, coarse).threshold)
     yield printed(f"size, m = 2, k = 7, δ = {coarse:g}", size, "<=", coarse)
-    yield argument("the same, against the chance that 7 rankings agree on a pair", size, "==", 2**-6)
+    yield argument("the same, against the chance that 7 rankings agree on a pair", size, "==", 2**-6, error=ROUNDING)
     own = int(paper.unif_samples(2, math.log(3), 1e-3))
     for m, k, least, about in ((2, own, 1e-3, ", the algorithm's for φ_ε = 1/3"), (10, 10_000, 1e-4, "")):
         threshold = paper.unif(m, least).threshold
@@ -132,7 +132,7 @@ def check_alg_2(
     most = max(null_size(m, k, paper.unif(m, delta).threshold) for m in range(2, 19) for k in (*range(2, 31), 50, 1000))
     what = f"size as printed at δ = {delta:g}, largest, m = 2 .. 18, k = 2 .. 30, 50, 1000"
     yield amended(what, most, "<=", delta)
-    yield amended(f"{what}: that of 6 rankings that agree on a pair", most, "==", 2**-5)
+    yield amended(f"{what}: that of 6 rankings that agree on a pair", most, "==", 2**-5, error=ROUNDING)
     for m, k in ((2, 7), (10, 20), (100, 2), (10_000, 2)):
         frame = size_at_atoms(m, k)
         size = null_size(m, k, Unif.calibrated(n_items=m, n_voters=k, size=delta).threshold)
