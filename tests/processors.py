@@ -24,7 +24,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -274,8 +274,7 @@ def _copy(target: Path) -> None:
 
 def _book(tree: Path, environment: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
     """The book in smoke: what of it the table says, and what differs from the committed records."""
-    from companion.ledger.files import load_ledger
-    from companion.ledger.judge import judge
+    from companion.press import BuildError
     from companion.press.pipeline import Build
     from companion.press.verify import differences, distances
 
@@ -286,14 +285,18 @@ def _book(tree: Path, environment: Mapping[str, str]) -> tuple[dict[str, Any], l
     jobs = [build.job(chapter) for chapter in build.early]
     ran = [job for job in jobs if not job.reason()]
     chapters = [job.chapter.name for job in ran]
-    records = build.collect(ran).records
-    ledger = load_ledger(tree)
+    collected = build.collect(ran)
+    records, ledger = collected.records, build.ledger
     expected = json.loads(build.layout.expected(PROFILE).read_bytes())
     verdicts = {entry["claim"]: entry["verdict"] for entry in records}
     # what a chapter that failed would have said is one line, not one for each of its claims
     expected["records"] = [it for it in expected["records"] if it["chapter"] in chapters or it["claim"] in verdicts]
     lines = [line for line in done.stderr.splitlines() if len(ran) < len(jobs)]
-    lines += judge(ledger, records, PROFILE, chapters)
+    judged: Callable[..., Any] = build.judge
+    try:
+        lines += map(str, (judged(collected, chapters) or {}).values())
+    except BuildError as error:
+        lines += str(error).splitlines()
     lines += map(str, differences(ledger, expected, {"records": records}))
     whole = json.loads(build.layout.expected(PROFILE).read_bytes())["records"]
     numbers = {
