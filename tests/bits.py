@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
+import struct
 import threading
 from collections import Counter
 from pathlib import Path
@@ -19,9 +19,10 @@ from numba.core.registry import CPUDispatcher
 
 #: Calls of a kernel that are looked at, the first ones, and bytes of a call's arrays.
 CALLS, BYTES = 2000, 1 << 20
-#: What the C library and OpenBLAS have in several versions.
-LIBM = re.compile(rb"(exp|exp2|expm1|log|log1p|log2|log10|pow|sin|cos|tan|atan|atan2|sinh|cosh|tanh|lgamma|tgamma)\0")
-BLAS = re.compile(rb"numba_(xx|ez_|raw_)?[a-z]*(dot|gemm|gemv|geev|syev|svd|solve|potrf|getrf)")
+#: What the C library has in several versions, and how numba's calls of OpenBLAS begin. Not log10: numba counts digits.
+LIBM = {"exp", "exp2", "expm1", "log", "log1p", "log2", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+        "sinh", "cosh", "tanh", "lgamma", "tgamma"}  # fmt: skip
+BLAS = ("numba_xx", "numba_ez", "numba_raw")
 EMPTY = {"empty": np.empty, "empty_like": np.empty_like}
 ZEROS = {"empty": np.zeros, "empty_like": np.zeros_like}
 
@@ -84,8 +85,27 @@ def _needs(kernel: Any) -> list[str]:
     """Which of the two its machine code calls, as numba's cache has it; both if it is not there."""
     code = kernel.py_func.__code__
     name = f"{Path(code.co_filename).stem}.{kernel.py_func.__qualname__}-{code.co_firstlineno}.*.nbc"
-    machine = b"".join(path.read_bytes() for path in Path(os.environ["NUMBA_CACHE_DIR"]).rglob(name))
-    return [name for name, pattern in (("libm", LIBM), ("blas", BLAS)) if not machine or pattern.search(machine)]
+    cached = [path.read_bytes() for path in Path(os.environ["NUMBA_CACHE_DIR"]).rglob(name)]
+    called = set().union(*map(_called_outside, cached))
+    libm, blas = not cached or bool(called & LIBM), not cached or any(it.startswith(BLAS) for it in called)
+    return ["libm"] * libm + ["blas"] * blas
+
+
+def _called_outside(data: bytes) -> set[str]:
+    """Names that the object files in `data`, of ELF with 64 bits, leave undefined."""
+    names, start = set(), data.find(b"\x7fELF")
+    while start >= 0:
+        elf = data[start:]
+        [table], (size, count) = struct.unpack_from("<Q", elf, 0x28), struct.unpack_from("<HH", elf, 0x3A)
+        sections = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
+        for _, kind, _, _, first, length, link, *_ in sections:
+            for at in range(first, first + length if kind == 2 else first, 24):  # a table of symbols
+                name, _, _, section = struct.unpack_from("<IBBH", elf, at)
+                text = sections[link][4] + name
+                if section == 0:
+                    names.add(elf[text : elf.index(b"\0", text)].decode())
+        start = data.find(b"\x7fELF", start + 4)
+    return names
 
 
 def _have(functions: dict[str, Any]) -> None:
