@@ -2,7 +2,7 @@
 
     make processors                                     # every processor that this one can act as, and a table
     make processors ARGS="haswell znver3"               # these two
-    make processors ARGS="--unlike 2 --quick"           # two unlike this one, with the tests that are not slow
+    make processors ARGS="--unlike 2 --quick"           # two unlike this one, in minutes
     make processors ARGS="--write"                      # and put the table into book/reproduce.md
 
 A processor is what four libraries make of it: numba compiles for its name and features, NumPy picks its loops, OpenBLAS
@@ -24,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +36,14 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "_build" / "processors"
 PAGE = ROOT / "book" / "reproduce.md"
 PROFILE = "smoke"
+#: What pytest is asked for. In a quick run the library alone: of the book's own code the verdicts tell.
+TESTS = {
+    "whole": ["-m", "numbers"],
+    "quick": ["-m", "numbers and not slow", "tests/dprank"],
+    "planted": ["tests/planted.py"],
+}
+#: Seconds a claim, of a chapter at its standard size, up to which a quick run has it: two thirds of the claims.
+CHEAP = 2.5
 MARKS = re.compile(r"(?<=<!-- processors -->\n).*(?=<!-- /processors -->)", re.DOTALL)
 HEAD = ["processor", "system", "Python", "verdicts that agree", "largest difference", "tests passed"]
 
@@ -237,8 +246,8 @@ class Run:
         return f"{self.processor.name}: {told}, {len(self.bits)} kernels looked at; {state}; {self.seconds:.0f} s"
 
 
-def run(processor: Processor, host: Mapping[str, Any], tests: Sequence[str], folder: Path, book: bool = True) -> Run:
-    """The book, and the tests that these words ask pytest for, under a processor and in a copy of the tree."""
+def run(processor: Processor, host: Mapping[str, Any], size: str, folder: Path) -> Run:
+    """The book and tests of this size, under a processor and in a copy of the tree."""
     start = time.monotonic()
     variables = processor.environment(host["lacking"], host["loops"])
     seen = _probed(variables)
@@ -254,8 +263,10 @@ def run(processor: Processor, host: Mapping[str, Any], tests: Sequence[str], fol
         "OPENBLAS_NUM_THREADS": "1",
     }  # fmt: skip
     row = {"name": processor.name, "system": f"{host['system']} on {host['host']}", "python": host["python"]}
-    numbers, differs = _book(tree, environment) if book else ({"claims": 0, "agree": 0, "largest": 0.0}, [])
-    passed, failures = _tests(tree, environment, tests)
+    numbers, differs = {"claims": 0, "agree": 0, "largest": 0.0}, list[str]()
+    if size != "planted":
+        numbers, differs = _book(tree, environment, size == "quick")
+    passed, failures = _tests(tree, environment, TESTS[size])
     bits = folder / "bits.json"
     kernels = json.loads(bits.read_bytes()) if bits.exists() else {}
     seconds = time.monotonic() - start
@@ -272,39 +283,51 @@ def _copy(target: Path) -> None:
             shutil.copy2(ROOT / name, target / name)
 
 
-def _book(tree: Path, environment: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+def _book(tree: Path, environment: Mapping[str, str], quick: bool) -> tuple[dict[str, Any], list[str]]:
     """The book in smoke: what of it the table says, and what differs from the committed records."""
     from companion.press import BuildError
     from companion.press.pipeline import Build
     from companion.press.verify import differences, distances
 
-    command = [sys.executable, "-m", "companion", "book", "--profile", PROFILE, "--no-render", "-j", "1"]
+    build = Build(tree, PROFILE)
+    whole = json.loads(build.layout.expected(PROFILE).read_bytes())["records"]
+    claims = Counter(record["chapter"] for record in whole)
+    due = [it for it in build.early if not quick or it.seconds <= CHEAP * claims[it.name]]
+    command = [sys.executable, __file__, "--execute", *(it.name for it in due)]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     (tree.parent / "book.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-    build = Build(tree, PROFILE)
-    jobs = [build.job(chapter) for chapter in build.early]
-    ran = [job for job in jobs if not job.reason()]
-    chapters = [job.chapter.name for job in ran]
+    ran = [job for job in map(build.job, due) if not job.reason()]
+    chapters = {job.chapter.name for job in ran}
     collected = build.collect(ran)
-    records, ledger = collected.records, build.ledger
-    expected = json.loads(build.layout.expected(PROFILE).read_bytes())
-    verdicts = {entry["claim"]: entry["verdict"] for entry in records}
+    verdicts = {record["claim"]: record["verdict"] for record in collected.records}
     # what a chapter that failed would have said is one line, not one for each of its claims
-    expected["records"] = [it for it in expected["records"] if it["chapter"] in chapters or it["claim"] in verdicts]
-    lines = [line for line in done.stderr.splitlines() if len(ran) < len(jobs)]
+    sides = {"records": [it for it in whole if it["chapter"] in chapters]}, {"records": collected.records}
+    lines = done.stderr.splitlines() if done.returncode else []
     judged: Callable[..., Any] = build.judge
     try:
         lines += map(str, (judged(collected, chapters) or {}).values())
     except BuildError as error:
         lines += str(error).splitlines()
-    lines += map(str, differences(ledger, expected, {"records": records}))
-    whole = json.loads(build.layout.expected(PROFILE).read_bytes())["records"]
+    lines += map(str, differences(build.ledger, *sides))
+    asked = [record for record in whole if record["chapter"] in {it.name for it in due}]
     numbers = {
-        "claims": len(whole),
-        "agree": sum(verdicts.get(entry["claim"]) == entry["verdict"] for entry in whole),
-        "largest": max(distances(ledger, expected, {"records": records}), default=0.0),
+        "claims": len(asked),
+        "agree": sum(verdicts.get(record["claim"]) == record["verdict"] for record in asked),
+        "largest": max(distances(build.ledger, *sides), default=0.0),
     }
     return numbers, lines
+
+
+def execute(names: Sequence[str]) -> None:
+    """Run these chapters of the tree that this process is in."""
+    from companion.press import BuildError
+    from companion.press.pipeline import Build
+
+    build = Build(Path.cwd(), PROFILE, workers=1)
+    try:
+        build.execute([build.job(it) for it in build.early if it.name in names])
+    except BuildError as error:
+        sys.exit(str(error))
 
 
 def _tests(tree: Path, environment: Mapping[str, str], words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
@@ -381,13 +404,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make processors", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="of processors; all by default", metavar="NAME")
     parser.add_argument("--unlike", type=int, metavar="N", help="instead: so many that are unlike this one")
-    parser.add_argument("--quick", action="store_true", help="without tests that are slow")
+    parser.add_argument("--quick", action="store_true", help="the cheapest two thirds of the claims, and few tests")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="processors at once")
     parser.add_argument("--write", action="store_true", help="put the table into book/reproduce.md")
     parser.add_argument("--planted", action="store_true", help="run tests/planted.py alone: are its faults found?")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="for copies of the tree")
     parser.add_argument("--probe", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--execute", nargs="+", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.execute is not None:
+        execute(given.execute)
+        return 0
     if given.probe:
         print(json.dumps(probe()))
         return 0
@@ -405,13 +432,13 @@ def main() -> int:
         elif missing := [flag for flag in it.more if flag not in here]:
             print(f"{it.name}: without {', '.join(missing)}, which this processor has not")
     host = _probed({})
-    words = ["tests/planted.py"] if given.planted else ["-m", "numbers and not slow" if given.quick else "numbers"]
+    size = "planted" if given.planted else "quick" if given.quick else "whole"
     given.folder.mkdir(parents=True, exist_ok=True)
     runs = []
     with ThreadPoolExecutor(max(given.jobs, 1)) as pool:
         due = [it for it in chosen if it in runnable]
         try:
-            for done in pool.map(lambda it: run(it, host, words, given.folder / it.name, not given.planted), due):
+            for done in pool.map(lambda it: run(it, host, size, given.folder / it.name), due):
                 print(done, flush=True)
                 runs.append(done)
                 if not given.planted:
