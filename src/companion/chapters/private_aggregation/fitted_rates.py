@@ -152,7 +152,7 @@ def planted_error(
             seen += behind * one_pair_margins(-signs, behind, epsilon, rng)
             order = pair_order(row, seen)
         elif isinstance(mechanism, PrivateBorda):
-            order = np.argsort(mechanism.perturb(votes.sum(axis=0), rng))
+            order = np.argsort(mechanism.perturb(votes.sum(axis=0), rng), kind="stable")  # whole noise ties
         else:
             order = mechanism.release(Votes(votes), rng).order
         errors[r] = kemeny_score(names[order], cost)

@@ -202,7 +202,8 @@ def same_noise(n_items: int, gaps: Iterable[float], noise: Noise = "laplace") ->
     for k, gap in product(range(2, n_items), gaps):
         x, best = np.where(np.arange(n_items) < k, gap, 0.0), tuple(range(k))
         laws = order_law(x, k, 1.0, noise), peeled_law(x, k, 1.0, noise)
-        once, peeled = (1 - _set_law(law)[best] for law in laws)
+        # all others, added up: 1 less the chance of the best would be rounded
+        once, peeled = (sum(p for set_, p in _set_law(law).items() if set_ != best) for law in laws)
         rows.append({"k": k, "gap": gap, "one pass": once, "peeling": peeled})
     return pd.DataFrame(rows)
 
