@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import math
 from contextlib import contextmanager
 from itertools import permutations
 
@@ -81,8 +82,22 @@ def doubted(p_value, few, many, doubt=0.05):
 
     A false alarm is rarer than of the many alone, and a fault that the few see as a doubt is seen as by the many.
     """
-    first = p_value(few)
-    return p_value(many) if first < doubt else first
+    first = p_value(few)  # NaN where the few fill one cell alone
+    return first if first >= doubt else p_value(many)
+
+
+def right_often(outcomes, level, less, alarm=3.2e-5, missed=0.01):
+    """Whether endless outcomes are right as often as `level`, and not only as often as `less`: Wald's sequential test.
+
+    What is right that often is denied with chance `alarm` at most; what is right only `less` often passes with `missed`
+    at most.
+    """
+    evidence = 0.0
+    for right in outcomes:
+        evidence += math.log(less / level) if right else math.log((1 - less) / (1 - level))
+        if not math.log(missed) < evidence < -math.log(alarm):
+            return evidence < 0
+    raise AssertionError("too few outcomes to tell")
 
 
 def certified_epsilon(p, q, false_alarm):
