@@ -52,7 +52,7 @@ def count_law(values, counts, k, scale, noise):
 
 @lru_cache(8)
 def _levels(levels, scale, noise):
-    """Of values, a row each: the hazard, the logarithms of being above and below, at common nodes; their weights."""
+    """Of values, a row each, at common nodes: the hazard, the logarithms of being above and below; and the weights."""
     at, weight = nodes(levels, scale)
     gaps = (at - np.array(levels, float)[:, None]) / scale
     above, below = (np.maximum(chance(gaps), 1e-300) for chance in (LAW[noise].sf, LAW[noise].cdf))

@@ -1,6 +1,7 @@
 """The supremum against dense grids, for links with one maximum, with two, and with curvatures the other way round."""
 
 from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -30,9 +31,18 @@ def mirrored(link):
     return replace(link, name="mirrored", curvature=lambda x: link.curvature(np.negative(x)))
 
 
-def heights(scale, ridge, link, x=FAR):
-    ratio = np.log((ridge + 2 * link.curvature(x)) / (ridge + 2 * link.curvature(-x)))
-    return 2 * (link.score(x) + link.score(-x)) / scale + ratio
+def heights(scale, ridge, link, x=None):
+    scores, here, there = far(link) if x is None else terms(link, x)
+    return 2 * scores / scale + np.log((ridge + 2 * here) / (ridge + 2 * there))
+
+
+def terms(link, x):
+    return link.score(x) + link.score(-x), link.curvature(x), link.curvature(-x)
+
+
+@lru_cache(1)
+def far(link):
+    return terms(link, FAR)
 
 
 @pytest.mark.slow

@@ -407,12 +407,19 @@ def table(rows, rng):
 
 def farthest(mechanism):
     """Largest l1 distance of released scores, all but without noise, over all that one voter may be and say."""
-    rng, vectors = np.random.default_rng(50), []
-    for who, size in product((1, 9), range(mechanism.per_person + 2)):
-        for sheet in combinations_with_replacement(ANSWERS, size):
-            data = table(OTHERS + [(who, *answer) for answer in sheet], rng)
-            vectors.append(tuple(mechanism.release(data, rng).scores))
+    rng = np.random.default_rng(50)
+    vectors = [tuple(mechanism.release(data, rng).scores) for data in beyond(mechanism.per_person + 1)]
     return cdist(*[np.unique(vectors, axis=0)] * 2, "cityblock").max()
+
+
+@cache
+def beyond(most):
+    rng = np.random.default_rng(50)
+    return [
+        table(OTHERS + [(who, *answer) for answer in sheet], rng)
+        for who, size in product((1, 9), range(most + 1))
+        for sheet in combinations_with_replacement(ANSWERS, size)
+    ]
 
 
 @SCORE
