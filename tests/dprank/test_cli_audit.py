@@ -18,7 +18,7 @@ from dprank.publication import publish
 @pytest.fixture
 def quick(monkeypatch):
     """Bets begin earlier than by default: as valid, with fewer releases."""
-    monkeypatch.setattr(betting, "FIRST", 64)
+    monkeypatch.setattr(betting, "FIRST", 16)
 
 
 VOTES = dprank.Rankings([[0, 1, 2]] * 9, "abc")
@@ -102,18 +102,18 @@ def test_ones_own_command_on_two_files(tmp_path, quick):
     one.write_text("person,ash,elm\nbob,1,2\nann,1,2\n")
     other.write_text("person,ash,elm\nbob,1,2\nann,2,1\n")
     command = "release consensus {} --items ash,elm --person person --epsilon 1"
-    done = said("audit", one, other, "--command", command, "--releases", "256")
+    done = said("audit", one, other, "--command", command, "--releases", "128")
     assert (done.code, done.error) == (0, "")
-    assert "command: not refuted in 256 releases" in done.out
+    assert "command: not refuted in 128 releases" in done.out
     # two files that are no neighbours: a refutation
     other.write_text("person,ash,elm\n" + "".join(f"{who},2,1\n" for who in range(400)))
-    done = said("audit", one, other, "--command", "dprank " + command, "--releases", "256")
+    done = said("audit", one, other, "--command", "dprank " + command, "--releases", "128")
     assert (done.code, "REFUTED" in done.out) == (1, True)
 
 
 @pytest.mark.slow
 def test_the_command_line_itself(quick):
-    releases = 128 * (len(PATHS["topk"].pairs) + 1)
+    releases = 32 * (len(PATHS["topk"].pairs) + 1)
     done = said("audit", "--path", "--question", "topk", "--releases", str(releases), "--json")
     assert (done.code, done.error) == (0, "")
     found = json.loads(done.out)
