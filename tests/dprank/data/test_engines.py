@@ -43,7 +43,8 @@ people = st.sampled_from(
 def tables(draw):
     """A small table of answers in which people have many rows, and the same again."""
     who, kind = draw(people)
-    rows = draw(st.lists(st.tuples(who, labels, labels, outcomes), min_size=1, max_size=40))
+    least = draw(st.sampled_from([1, 20, 20]))  # what is drawn is seldom much longer
+    rows = draw(st.lists(st.tuples(who, labels, labels, outcomes), min_size=least, max_size=60))
     rows += draw(st.lists(st.sampled_from(rows), max_size=20))
     columns = dict(zip(("who", "a", "b", "said"), map(list, zip(*rows, strict=True)), strict=True))
     frame = pd.DataFrame(columns, dtype=object)
@@ -60,7 +61,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("tables")
 
 
-SOME = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SOME = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.slow
@@ -90,7 +91,7 @@ def test_shards_in_any_order_of_any_engine_are_the_whole(folder, frame, most, sh
     assert not total.missing
 
 
-def many(path, rows=30_000, persons=400, seed=1):
+def many(path, rows=12_000, persons=400, seed=1):
     """Answers of people who answer very differently often, many of them twice."""
     rng = np.random.default_rng(seed)
     who = rng.integers(0, persons, rows) * rng.integers(0, 2, rows)
@@ -199,8 +200,9 @@ def test_a_text_that_bounds_otherwise_is_seen(name):
     text = bounded_sql("comparisons", 4, 3)
     broken = MUTANTS[name](text)
     assert broken != text
-    assert counted_by(text, frame) == counted_by(text, frame[::-1])
-    assert counted_by(broken, frame) != counted_by(text, frame)
+    right = counted_by(text, frame)
+    assert counted_by(text, frame[::-1]) == right
+    assert counted_by(broken, frame) != right
 
 
 @pytest.mark.slow
@@ -284,7 +286,8 @@ def test_people_of_every_type_are_the_same_to_duckdb(kind, tmp_path):
     path = tmp_path / "have.parquet"
     for it in (column, *(changed(column, 0, cell) for cell in cells)):
         pq.write_table(pa.table({"who": it, "what": ["flu", "gout", "flu", "gout"][: len(it)]}), path)
-        for shard in ((1, 1), (1, 2), (2, 2)):
+        # whoever is another person to one of them is in another half
+        for shard in ((1, 1), (1, 2), (2, 2)) if it is column else ((1, 2),):
             here = count(path, have, per_person=1, shard=shard)
             if not is_engine_type(column.type):
                 with pytest.raises(ValueError, match="take engine numpy"):
@@ -344,7 +347,7 @@ def test_answers_without_people(tmp_path):
     one, other = (count(tmp_path / "all.parquet", alone, engine=it) for it in ("numpy", "duckdb"))
     assert alike(one, other)
     assert one.unit == "comparison"
-    assert one.kept > 20_000
+    assert one.kept > 8_000
 
 
 def test_files_of_counts_come_back_as_they_went(tmp_path):
