@@ -7,6 +7,7 @@ import inspect
 import pickle
 import pkgutil
 from dataclasses import fields, is_dataclass
+from functools import cache
 
 import joblib
 import numpy as np
@@ -33,31 +34,43 @@ from dprank.topk import Oneshot, PrivateRankCentrality
 ANSWERS = Comparisons([0, 1, 2, 0], [1, 2, 0, 2], [1, 0.5, 0, 1], "abc", [7, 7, 8, 9])
 VOTES = Rankings([[0, 1, 2], [2, 1, 0]], "abc")
 DATA = {
-    "Comparisons": ANSWERS,
-    "without voters": Comparisons([0, 1], [1, 2], [1, 0.5], "abc"),
-    "no rows": Comparisons([], [], [], "abc", []),
-    "Rankings": VOTES,
-    "Ballots": Ballots([[0, 1, 1], [-1, 0, -1]], "abc", [2, 1]),
-    "Games": Games.of(ANSWERS),
-    "Fit": mle(ANSWERS, ridge=1.0),
-    "Strengths": Strengths(np.zeros(2), np.ones(2), np.ones(2)),
-    "Consensus": kemeny.kemeny([[0, 0.7], [0.3, 0]]),
-    "Tallies": Tallies([7, 7, 8], [0, 1, 0], ["flu", ("gout", 2)]),
-    "no tallies": Tallies([], [], ["flu"]),
-    "PairLaw": pair_of([0.5, 0.5], [0.25, 0.75]),
-    "PrivateRankCentrality": PrivateRankCentrality.calibrated(
+    "Comparisons": lambda: ANSWERS,
+    "without voters": lambda: Comparisons([0, 1], [1, 2], [1, 0.5], "abc"),
+    "no rows": lambda: Comparisons([], [], [], "abc", []),
+    "Rankings": lambda: VOTES,
+    "Ballots": lambda: Ballots([[0, 1, 1], [-1, 0, -1]], "abc", [2, 1]),
+    "Games": lambda: Games.of(ANSWERS),
+    "Fit": lambda: mle(ANSWERS, ridge=1.0),
+    "Strengths": lambda: Strengths(np.zeros(2), np.ones(2), np.ones(2)),
+    "Consensus": lambda: kemeny.kemeny([[0, 0.7], [0.3, 0]]),
+    "Tallies": lambda: Tallies([7, 7, 8], [0, 1, 0], ["flu", ("gout", 2)]),
+    "no tallies": lambda: Tallies([], [], ["flu"]),
+    "PairLaw": lambda: pair_of([0.5, 0.5], [0.25, 0.75]),
+    "PrivateRankCentrality": lambda: PrivateRankCentrality.calibrated(
         epsilon=1.0, n_items=3, k=1, samples=1, pairs=[(0, 1), (1, 2)], teleport=0.1
     ),
-    "Ranking": NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).release(ANSWERS, np.random.default_rng(0)),
-    "Ranking with scores": PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
-    "Ranking with margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
-    "Ranking without scores": ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).release(
+    "Ranking": lambda: NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).release(
+        ANSWERS, np.random.default_rng(0)
+    ),
+    "Ranking with scores": lambda: PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
+    "Ranking with margins": lambda: NoisyMatrix.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
+    "Ranking without scores": lambda: ExponentialMechanism.calibrated(n_items=3, epsilon=1.0).release(
         VOTES, np.random.default_rng(0)
     ),
-    "Selection": Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, values=True).release([1, 2, 3], SECURE),
-    "Selection of names": Oneshot.calibrated(epsilon=1.0, items=["a", 1, ("b", 2)], k=2).release([1, 2, 3], SECURE),
-    "Decision": Decision(True, 1.0, 0.5, 0.01),
+    "Selection": lambda: Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, values=True).release([1, 2, 3], SECURE),
+    "Selection of names": lambda: Oneshot.calibrated(epsilon=1.0, items=["a", 1, ("b", 2)], k=2).release(
+        [1, 2, 3], SECURE
+    ),
+    "Decision": lambda: Decision(True, 1.0, 0.5, 0.01),
 }
+
+
+@cache
+def made(name):
+    """What has this name, when a test first asks for it."""
+    return DATA[name]()
+
+
 #: Dataclasses and tuples that hold arrays on their way from one step of a computation to the next.
 WITHIN = {
     "Plan",
@@ -110,7 +123,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", DATA)
 def test_nothing_can_be_changed(name, way, tmp_path):
-    before = DATA[name]
+    before = made(name)
     data = WAYS[way](before, tmp_path)
     assert data == before
     assert hash(data) == hash(before)
@@ -179,7 +192,7 @@ def test_a_class_that_holds_arrays_is_frozen():
                 notes = [note for base in kind.__mro__ for note in inspect.get_annotations(base).values()]
                 if any(word in str(note) for note in notes for word in ARRAYS if "Callable" not in str(note)):
                     held[kind.__name__] = kind
-    assert {type(data).__name__ for data in DATA.values() if arrays(data)} <= held.keys()
+    assert {type(data).__name__ for data in map(made, DATA) if arrays(data)} <= held.keys()
     loose = {name for name, kind in held.items() if not issubclass(kind, Frozen) and not name.startswith("_")}
     assert loose <= WITHIN
 

@@ -5,6 +5,7 @@ import math
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -28,24 +29,35 @@ RNG = np.random.default_rng(3)
 ANSWERS = Comparisons([0, 0, 1], [1, 2, 2], [1, 0.5, 0], "abc", [0, 1, 1])
 VOTES = Rankings([[0, 1, 2], [0, 2, 1], [2, 0, 1]], "abc")
 RELEASES = {
-    "counts": NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).release(ANSWERS, RNG),
-    "secure": PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
-    "likelihood": PerturbedMLE.calibrated(
+    "counts": lambda: NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3).release(ANSWERS, RNG),
+    "secure": lambda: PrivateBorda.calibrated(n_items=3, epsilon=1.0).release(VOTES, SECURE),
+    "likelihood": lambda: PerturbedMLE.calibrated(
         epsilon=1.0, n_items=3, ridge=2.0, graph="private", unit="comparison", link=ARCTAN, law="continuous"
     ).release(ANSWERS, RNG),
-    "margins": NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=0.01).release(VOTES, SECURE),
-    "fallback": PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.5).release(VOTES, RNG),
-    "codes": Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, ordered=True).release([1, 2, 3], SECURE),
-    "values": Oneshot.calibrated(epsilon=1.0, items=[*"abc"], k=2, values=True).release([1, 2, 3], SECURE),
-    "numbers for names": Peeling.calibrated(epsilon=1.0, items=[7, "x", 2.5], k=2, noise="gumbel").release(
+    "margins": lambda: NoisyMatrix.calibrated(n_items=3, epsilon=1.0, delta=0.01).release(VOTES, SECURE),
+    "fallback": lambda: PrivateKwikSort.calibrated(n_items=3, epsilon=1.0, queries=2, share=0.5).release(VOTES, RNG),
+    "codes": lambda: Oneshot.calibrated(epsilon=1.0, n_items=3, k=2, ordered=True).release([1, 2, 3], SECURE),
+    "values": lambda: Oneshot.calibrated(epsilon=1.0, items=[*"abc"], k=2, values=True).release([1, 2, 3], SECURE),
+    "numbers for names": lambda: Peeling.calibrated(epsilon=1.0, items=[7, "x", 2.5], k=2, noise="gumbel").release(
         [1, 2, 3], SECURE
     ),
-    "test": NoisyNorm.calibrated(epsilon=1.0, n_items=3, n_voters=3).release(VOTES, RNG),
-    "answer alone": Trun.calibrated(epsilon=1.0, n_items=3, n_voters=3, size=0.2).release(VOTES, RNG),
-    "no mechanism": Ranking(("a", "b"), np.array([1, 0])),
-    "infinite": Decision(False, 0.0, math.inf, 1.0),
+    "test": lambda: NoisyNorm.calibrated(epsilon=1.0, n_items=3, n_voters=3).release(VOTES, RNG),
+    "answer alone": lambda: Trun.calibrated(epsilon=1.0, n_items=3, n_voters=3, size=0.2).release(VOTES, RNG),
+    "no mechanism": lambda: Ranking(("a", "b"), np.array([1, 0])),
+    "infinite": lambda: Decision(False, 0.0, math.inf, 1.0),
 }
-every_release = pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
+every_release = pytest.mark.parametrize("release", RELEASES, indirect=True)
+
+
+@cache
+def made(name):
+    """The release of this name, when a test first asks for it."""
+    return RELEASES[name]()
+
+
+@pytest.fixture
+def release(request):
+    return made(request.param)
 
 
 @every_release
@@ -156,7 +168,7 @@ def test_what_is_no_file_is_refused(text):
 
 
 def test_a_file_names_no_class_but_a_mechanism_of_dprank():
-    file = json.loads(RELEASES["secure"].to_json())
+    file = json.loads(made("secure").to_json())
     before = set(sys.modules)
     for path in ("os.system", "antigravity.x", "dprank.pairwise.noisy_counts.Path", "dprank.release.Release", 7, None):
         file["mechanism"]["class"] = path
@@ -166,7 +178,7 @@ def test_a_file_names_no_class_but_a_mechanism_of_dprank():
 
 
 def test_a_smaller_epsilon_than_that_of_the_mechanism_is_refused():
-    file = json.loads(RELEASES["secure"].to_json())
+    file = json.loads(made("secure").to_json())
     file["guarantee"]["epsilon"] = 0.5
     with refused("guarantee", "mechanism"):
         Release.from_json(json.dumps(file))
@@ -174,7 +186,7 @@ def test_a_smaller_epsilon_than_that_of_the_mechanism_is_refused():
 
 def test_a_kind_reads_its_own_files_only():
     with refused("kind = 'Selection'", "Ranking"):
-        Ranking.from_json(RELEASES["codes"].to_json())
+        Ranking.from_json(made("codes").to_json())
 
 
 def test_what_is_none_of_ours_is_not_written():
@@ -341,26 +353,24 @@ def test_an_output_that_the_mechanism_cannot_have_is_refused():
     large = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=50).release(
         Rankings([range(50)], [f"i{i}" for i in range(50)]), SECURE
     )
-    forged("n_items = 50", release=large, output=json.loads(RELEASES["no mechanism"].to_json())["output"])
-    forged("source", release=RELEASES["no mechanism"], source="operating system")
-    forged(
-        "class", "Ranking", release=RELEASES["secure"], mechanism=json.loads(RELEASES["test"].to_json())["mechanism"]
-    )
+    forged("n_items = 50", release=large, output=json.loads(made("no mechanism").to_json())["output"])
+    forged("source", release=made("no mechanism"), source="operating system")
+    forged("class", "Ranking", release=made("secure"), mechanism=json.loads(made("test").to_json())["mechanism"])
     for path in ("pairwise.laws.Densities", "aggregation.randomisers.SplitResponse", "topk.noise_laws.NoiseLaw",
                  "aggregation.randomisers.OrderReport", "uniformity.unif.Unif"):  # fmt: skip
-        forged("class", release=RELEASES["secure"], mechanism_class=f"dprank.{path}", guarantee=None)
+        forged("class", release=made("secure"), mechanism_class=f"dprank.{path}", guarantee=None)
 
 
 def test_numbers_beyond_floats_and_nests_are_refused():
-    forged("guarantee", release=RELEASES["secure"], guarantee_epsilon=10**400)
+    forged("guarantee", release=made("secure"), guarantee_epsilon=10**400)
     for depth in (300, 600, 900, 5000):
         for field in ("scale", "noise"):
-            text = changed(RELEASES["secure"], **{f"mechanism_{field}": "@"})
+            text = changed(made("secure"), **{f"mechanism_{field}": "@"})
             with refused("no release of dprank"):
                 Release.from_json(text.replace('"@"', "[" * depth + "]" * depth))
         for field in ("guarantee", "output_order", "output_scores"):
             with refused("no release of dprank"):
-                Release.from_json(changed(RELEASES["secure"], **{field: "@"}).replace('"@"', "[" * depth + "]" * depth))
+                Release.from_json(changed(made("secure"), **{field: "@"}).replace('"@"', "[" * depth + "]" * depth))
 
 
 def test_what_does_not_fit_is_refused_before_it_costs_anything():
@@ -369,8 +379,8 @@ def test_what_does_not_fit_is_refused_before_it_costs_anything():
     spectral = {"n_items": 5000, "k": 1, "samples": 1, "scale": 1.0, "pairs": None}
     start = time.perf_counter()
     for mechanism in (sent, {"class": "dprank.aggregation.local_borda.LocalBorda", "randomiser": sent}):
-        forged(release=RELEASES["secure"], mechanism=mechanism)
-    for release in (RELEASES["secure"], RELEASES["codes"]):
+        forged(release=made("secure"), mechanism=mechanism)
+    for release in (made("secure"), made("codes")):
         forged(release=release, mechanism={"class": "dprank.topk.private_spectral.PrivateRankCentrality", **spectral})
     assert time.perf_counter() - start < 2
 
@@ -412,20 +422,20 @@ def test_a_name_that_no_file_holds_is_refused_where_it_is_written(name):
 
 def test_names_that_are_none_are_refused_where_they_are_read():
     for name in ("\ud800", None, [1], {}):
-        forged("items", release=RELEASES["no mechanism"], output_items=["a", name])
-        forged("items", release=RELEASES["values"], mechanism_items=["a", "b", name])
-    text = RELEASES["codes"].to_json()
+        forged("items", release=made("no mechanism"), output_items=["a", name])
+        forged("items", release=made("values"), mechanism_items=["a", "b", name])
+    text = made("codes").to_json()
     for word in ("NaN", "Infinity", "1e400", "9" * 5000, "9" * 3000):
         with refused("no release of dprank"):
             Release.from_json(text.replace('"items": [\n', f'"items": [{word},\n', 1))
     with refused("names"):
-        Ranking.from_json(changed(RELEASES["no mechanism"], output_items=["a", 1]))
+        Ranking.from_json(changed(made("no mechanism"), output_items=["a", 1]))
 
 
 def test_a_file_says_everything_once_and_in_text():
-    text = RELEASES["secure"].to_json()
+    text = made("secure").to_json()
     for version in (True, 1.0, "1", 2, None):
-        forged("format", release=RELEASES["secure"], format=version)
+        forged("format", release=made("secure"), format=version)
     with refused("twice"):
         Release.from_json(text[:-2] + ', "source": "operating system"}')
     for other in (text.encode(), text.encode("utf-16"), bytearray(text.encode())):
