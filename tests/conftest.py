@@ -58,6 +58,6 @@ def sources(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """A finished book, one for all workers; tests that change it copy it first."""
-    from small_book import make_whole_book, once
+    from small_book import build, make_whole_book, once
 
-    return once(tmp_path_factory, "built", make_whole_book)
+    return once(tmp_path_factory, "built", lambda root: build(make_whole_book(root)))

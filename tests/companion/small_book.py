@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import nbformat
@@ -185,24 +185,24 @@ def make_whole_book(root: Path, source: Path = REPOSITORY) -> Path:
 
 
 class Built(NamedTuple):
-    """A finished book, and the account of its build."""
+    """A book that is there for all tests, and what its making said; whoever changes it copies it first."""
 
     root: Path
-    lines: list[str]
+    said: list[Any]
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Path]) -> Built:
-    """The book that `make` writes, built by the worker that first asks for it; whoever changes it copies it first."""
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], list[Any]]) -> Built:
+    """What `make` puts into a folder of this name, by the worker that first asks for it."""
     base = factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
-    account = folder / "account.json"
+    said = folder / "said.json"
     folder.mkdir(exist_ok=True)
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not account.exists():
+        if not said.exists():
             shutil.rmtree(folder / "book", ignore_errors=True)
-            account.write_text(json.dumps(build(make(folder / "book"))))
-    return Built(folder / "book", json.loads(account.read_text()))
+            said.write_text(json.dumps(make(folder / "book")))
+    return Built(folder / "book", json.loads(said.read_text()))
 
 
 def build(root: Path, profile: str = "standard", chapter: str | None = None) -> list[str]:

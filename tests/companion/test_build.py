@@ -21,7 +21,7 @@ import papermill
 import pytest
 from bs4 import BeautifulSoup
 from nbclient.exceptions import DeadKernelError
-from small_book import LEDGER, Built, build, make_whole_book, refused, replace, same_tree, snapshot, write_notebook
+from small_book import LEDGER, Built, build, make_whole_book, once, refused, replace, same_tree, snapshot
 from test_site import needs_chromium
 
 from companion.instruments.seed import ROOT
@@ -42,25 +42,21 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def red(built: Built, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
-    """The same with a scoreboard and less noise, with which a claim is refuted that the ledger says holds; built twice,
-    once its records with more noise are the committed ones, of another processor.
+def red(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The same with less noise, with which a claim is refuted that the ledger says holds; built twice, once its records
+    with more noise are the committed ones, of another processor.
     """
-    root = Path(shutil.copytree(built.root, tmp_path_factory.mktemp("red") / "book"))
-    verify(Layout(root), update=True)
-    expected = Layout(root).expected("standard")
-    replace(expected, machine()["processor"], "Abacus (beads)")
-    shutil.copy(REPOSITORY / "book/_static/scoreboard.js", root / "book/_static/scoreboard.js")
-    board = "from companion.ledger.scoreboard import Scoreboard\n\nScoreboard(records).claims()"
-    write_notebook(
-        root / "notebooks/90-board.ipynb",
-        ("markdown", "# Board"),
-        ("parameters", 'records = "_build/records.json"  # a build passes its own'),
-        ("code", board),
-    )
-    (root / "src/dprank/privacy/noise.py").write_text("SCALE = 0.5\n")
-    command = [sys.executable, "-m", "companion", "book", "-j", "2"]
-    return root, [subprocess.run(command, cwd=root, capture_output=True, text=True, check=False) for _ in range(2)]
+
+    def make(root: Path) -> list[Any]:
+        shutil.copytree(built.root, root)
+        verify(Layout(root), update=True)
+        replace(Layout(root).expected("standard"), machine()["processor"], "Abacus (beads)")
+        (root / "src/dprank/privacy/noise.py").write_text("SCALE = 0.5\n")
+        command = [sys.executable, "-m", "companion", "book", "-j", "2"]
+        done = (subprocess.run(command, cwd=root, capture_output=True, text=True, check=False) for _ in range(2))
+        return [(it.returncode, it.stdout, it.stderr) for it in done]
+
+    return once(tmp_path_factory, "red", make)
 
 
 @pytest.fixture
@@ -179,15 +175,15 @@ def test_words_render_without_executing(book: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_verdict_that_differs_is_one_line_and_fails_each_time(red: tuple[Path, list[Any]]) -> None:
-    _, (first, second) = red
+def test_a_verdict_that_differs_is_one_line_and_fails_each_time(red: Built) -> None:
+    (code, account, error), again = red.said
     here = ", ".join(f"{name} {value}" for name, value in versions().items())
     made = f"Abacus (beads), {platform.machine()}, {platform.system()}, Python {platform.python_version()}, {here}"
     differs = "mini2020:alg-1: expected 'holds', observed 'refuted' [one (printed): 1 +- 1e-09 <= 0.5 is False]"
     line = f"companion: {differs}; committed record made on {made}; here {machine()['processor']}\n"
-    assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (1, line)
-    assert "01-first: runs because src/dprank/privacy/noise.py changed\n" in first.stdout
-    assert second.stdout.splitlines() == [
+    assert (code, error) == (again[0], again[2]) == (1, line)
+    assert "01-first: runs because src/dprank/privacy/noise.py changed\n" in account
+    assert again[1].splitlines() == [
         *("01-first: cached", "02-second: cached", "90-board: cached", "site: cached"),
         "2 claims settled: 2 refuted; 1 pending; 1 differs from the ledger",
         "open _build/html/index.html",
@@ -195,9 +191,9 @@ def test_a_verdict_that_differs_is_one_line_and_fails_each_time(red: tuple[Path,
 
 
 @pytest.mark.slow
-def test_a_verdict_that_differs_is_red_on_the_site(red: tuple[Path, list[Any]], book: Path) -> None:
+def test_a_verdict_that_differs_is_red_on_the_site(red: Built, book: Path) -> None:
     """On its card, on the scoreboard and in a banner on the front page; on no page where nothing differs."""
-    html = red[0] / "_build/html"
+    html = red.root / "_build/html"
     front, first, second, board = (
         BeautifulSoup((html / name).read_text(), "html.parser")
         for name in ("book/index.html", *(f"notebooks/{name}.html" for name in ("01-first", "02-second", "90-board")))
@@ -220,16 +216,16 @@ def test_a_verdict_that_differs_is_red_on_the_site(red: tuple[Path, list[Any]], 
 
 @needs_chromium
 @pytest.mark.slow
-def test_red_is_legible(red: tuple[Path, list[Any]]) -> None:
+def test_red_is_legible(red: Built) -> None:
     """In the light, in the dark and on a phone, by axe, too; scripts that the small book lacks are left out."""
-    html = red[0] / "_build/html"
+    html = red.root / "_build/html"
     pages = {html / f"{name}.html": Content() for name in ("book/index", "notebooks/01-first", "notebooks/90-board")}
     assert [line for line in check_in_browser(html, pages, None, every=True) if " error: " not in line] == []
 
 
 @pytest.mark.slow
-def test_records_that_differ_are_kept_and_compared_but_never_committed(red: tuple[Path, list[Any]]) -> None:
-    root, _ = red
+def test_records_that_differ_are_kept_and_compared_but_never_committed(red: Built, tmp_path: Path) -> None:
+    root = Path(shutil.copytree(red.root, tmp_path / "book"))
     layout, lines = Layout(root), []
     assert json.loads(layout.records.read_bytes())["records"][0]["verdict"] == "refuted"
     sums = (line.split("  ") for line in (layout.build / "SHA256SUMS").read_text().splitlines())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from small_book import FIRST, HISTORY, LEDGER, PROFILES, REPOSITORY, TOC, make_book, once, tags, write_notebook
+from small_book import FIRST, HISTORY, LEDGER, PROFILES, REPOSITORY, TOC, build, make_book, once, tags, write_notebook
 
 from companion.ledger.files import load_ledger
 from companion.press import BuildError
@@ -52,8 +52,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return once(tmp_path_factory, "way", make_way).root / "_build/html"
 
 
-def make_way(root: Path) -> Path:
-    """Write it."""
+def make_way(root: Path) -> list[str]:
+    """Write and build it."""
     make_book(root)
     for name in ("access.js", "search.js", "wayfinding.js"):
         shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
@@ -79,7 +79,7 @@ def make_way(root: Path) -> Path:
     }
     for name, text in files.items():
         (root / name).write_text(text, encoding="utf-8")
-    return root
+    return build(root)
 
 
 @pytest.fixture
