@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, get_args
 
 import numpy as np
@@ -29,6 +30,8 @@ RIGHT, SURE = 0.95, 0.9
 SMALL = 100_000
 #: The columns that say which heat a row is of, at which epsilon, and who is trusted.
 CELL = [*table.HEAT, "epsilon", "trust"]
+#: Pages and tables ask for the plan of a heat again.
+_plan = lru_cache(1 << 10)(plan)
 
 
 def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
@@ -49,7 +52,7 @@ def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) 
     """The plan of a heat, by the numbers that everybody may know."""
     asked = vars(setting_of(heat, epsilon, trust)) | {"delta": delta}
     sizes = {"items": asked.pop("n_items"), "persons": asked.pop("persons")}
-    return plan(asked.pop("question"), **sizes, **asked)
+    return _plan(asked.pop("question"), **sizes, **asked)
 
 
 def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,11 +131,19 @@ def rivals(heat: Heat, epsilon: float, delta: float) -> dict[str, tuple[str, Any
     plan = (epsilon, float(choice.parameters.get("delta") or 0.0), "curator", called(choice))
     if plan not in entered:  # it spends no delta, though it might
         plan = (epsilon, 0.0, "curator", called(choice))
-    cell = dict(heat) | {"epsilon": epsilon, "trust": "curator"}
-    frame = table.load()
-    seen = standing(frame[(frame[list(cell)] == pd.Series(cell)).all(axis=1)], delta).sort_values("mean")
+    frame = _arena()
+    seen = frame[(frame["epsilon"] == epsilon) & (frame["trust"] == "curator")]
+    for column, value in heat.items():
+        seen = seen[seen[column] == value]
+    seen = standing(seen, delta).sort_values("mean")
     labels = [label for label in map(table.label_of, seen.to_dict("records")) if label in entered]
     return {name: (label[3], entered[label]) for name, label in (("plan", plan), ("best", [*labels, plan][0]))}
+
+
+@cache
+def _arena() -> pd.DataFrame:
+    """The table of the arena."""
+    return table.load()
 
 
 def contest(
