@@ -21,7 +21,7 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify certificates pdf site-check test quick spark faults lint bench peers mutants processors lowest lock clean help
+.PHONY: book status run verify certificates pdf site-check test quick spark faults lint bench peers mutants processors arm64 lowest lock clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -91,6 +91,9 @@ mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.nois
 processors: .venv/.ready  ## verdicts and numbers as other processors would give them (ARGS="haswell", or "--unlike 2 --quick")
 	@$(RUN) tests/processors.py $(ARGS)
 
+arm64: .venv/.ready  ## the same on an emulated arm64: root on Debian, debootstrap, qemu-user-static (ARGS="--minutes 60")
+	@$(RUN) tests/arm64.py $(ARGS)
+
 lowest: .venv/.ready  ## pytest with the oldest versions that pyproject.toml allows, in _build/lowest
 	@mkdir -p _build
 	@.venv/bin/uv pip compile --quiet --python $(RUN) --resolution lowest-direct --only-binary :all: $(addprefix --extra=,$(EXTRAS)) \
@@ -116,7 +119,7 @@ clean:  ## remove all that was built; .venv stays
 	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 help:  ## this list
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "%-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*  ## ' '/^[a-z0-9-]+:.*  ## / {printf "%-11s %s\n", $$1, $$2}' Makefile
 
 # The lock's own uv, installed by pip and checked by hash, installs the rest. It does not read pip's settings, so where
 # packages are reached only through those, pip does it. Byte code is written now, by all cores, not at each first use,
