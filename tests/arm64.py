@@ -4,7 +4,7 @@
     make arm64 ARGS="--minutes 20"
 
 Debian for arm64, with the lock's wheels for it, is laid once in `_build/arm64` and used again; only Python runs
-emulated. Tests run first, for half of the time at most, then chapters, those that settle most claims a second first,
+emulated. Tests run first, for a third of the time at most, then chapters, those that settle most claims a second first,
 until the time is up; chapters that ran are kept. The row of `book/reproduce.md` goes to `_build/processors/arm64.json`.
 """
 
@@ -185,7 +185,7 @@ def main() -> int:
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     copied([name for name in names if name], ROOT, root / PROJECT.strip("/"))
     start, seconds = time.monotonic(), 60 * given.minutes
-    tests = inside(root, seconds / 2, "tests")
+    tests = inside(root, seconds / 3, "tests")
     book = inside(root, seconds - (time.monotonic() - start), "book")
     differs = tests.pop("differs") + book.pop("differs")
     chapters = book.pop("chapters")
