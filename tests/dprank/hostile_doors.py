@@ -44,6 +44,15 @@ class Vicious:
     __hash__ = None  # type: ignore[assignment]
 
 
+class Still:
+    """Releases what is no news."""
+
+    guarantee = dprank.Guarantee(1.0)
+
+    def release(self, data, rng):
+        return 0.0
+
+
 def arrays():
     """Of every kind of number, shape and extreme."""
     kinds = [*"bhilBHILefdgFD?", "O", "U3", "S3", "M8[s]", "m8[s]"]
@@ -469,8 +478,8 @@ def doors():
         "audit.pairs*": lambda x: dprank.audit(noisy, x, **quiet),
         "audit.pair*": lambda x: dprank.audit(noisy, [(answers, x)], **quiet),
         "audit.rng": lambda x: dprank.audit(noisy, [(answers, answers)], rng=x, budget=1024),
-        "audit.budget": lambda x: dprank.audit(noisy, [(answers, answers)], rng=rng(0), budget=few(x)),
-        "audit.confidence": lambda x: dprank.audit(noisy, [(answers, answers)], confidence=x, **quiet),
+        "audit.budget": lambda x: dprank.audit(Still(), [(answers, answers)], rng=rng(0), budget=few(x)),
+        "audit.confidence": lambda x: dprank.audit(Still(), [(answers, answers)], confidence=x, **quiet),
     }
     for name, mechanism in mechanisms().items():
         data = next((d for d in (answers, votes, tallies, [1, 2, 3]) if takes(mechanism, d)), votes)

@@ -1,6 +1,7 @@
 """Releases of made-up polls, by the mechanisms themselves: what a plan must foresee. It knows no law of a plan."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -32,8 +33,12 @@ def matched(m, number, people, rng):
     return (pair + pair.T)[items[:, ::2], items[:, 1::2]].ravel()
 
 
+@lru_cache(4)
 def answers(m, gap, people, count, score, releases, rng, matching=False):
-    """Scores of polls in which every person answers so many different pairs; and the pairs played and won."""
+    """Scores of polls in which every person answers so many different pairs; and the pairs played and won.
+
+    The same for all choices that are simulated by one generator: what is compared is the noise.
+    """
     pairs = math.comb(m, 2)
     first, second = np.triu_indices(m, 1)
     better = (1 + np.tanh((second - first) * math.atanh(gap))) / 2
@@ -84,7 +89,7 @@ def ranked(choice, setting, releases, rng, *, noise=True):
     if choice.mechanism == "LocalComparisons":
         return reported(choice, setting, releases, rng)
     asked, m = dict(choice.parameters), setting.n_items
-    count = [min(given, asked.get("answers", given)) for given in setting.given]
+    count = tuple(min(given, asked.get("answers", given)) for given in setting.given)
     whole = asked["protect"] == "person"
     score = asked.get("score", "half")
     matching = setting.design == "matching"
@@ -116,8 +121,9 @@ def ranked(choice, setting, releases, rng, *, noise=True):
     return exact + mechanism.perturb(np.zeros(m), rng, releases)
 
 
+@lru_cache(2)
 def polls(setting, releases, rng):
-    """Places of ballots of the Mallows law, shape (releases, persons, items)."""
+    """Places of ballots of the Mallows law, shape (releases, persons, items); the same for all choices."""
     m, number = setting.n_items, releases * setting.persons
     law = dprank.Mallows.of_phi(m, setting.phi)
     camp = rng.random(number) >= (setting.camps or 1.0)
@@ -128,10 +134,11 @@ def polls(setting, releases, rng):
     return ballots.reshape(releases, setting.persons, m)
 
 
-def votes_of(table, setting):
-    """The ballots of a poll as a mechanism takes them."""
-    names = [str(item) for item in range(setting.n_items)]
-    return dprank.Ballots(table, names) if setting.named else dprank.Rankings(table, names)
+@lru_cache(2)
+def voted(setting, releases, rng):
+    """The ballots of every poll as a mechanism takes them."""
+    kind, names = dprank.Ballots if setting.named else dprank.Rankings, [str(item) for item in range(setting.n_items)]
+    return [kind(votes, names) for votes in polls(setting, releases, rng)]
 
 
 def agreed(choice, setting, releases, rng):
@@ -143,16 +150,14 @@ def agreed(choice, setting, releases, rng):
     made = getattr(dprank, choice.mechanism)
     if choice.mechanism in ("LocalBorda", "LocalMatrix"):
         mechanism = made.calibrated(epsilon=epsilon, n_items=m, **{k: v for k, v in rest.items() if k == "rule"})
-        orders = [mechanism.release(votes_of(votes, setting), rng).order for votes in table]
-        return scores_of(np.array(orders))
+        return scores_of(np.array([mechanism.release(votes, rng).order for votes in voted(setting, releases, rng)]))
     mechanism = made.calibrated(epsilon=epsilon, n_items=m, **rest)
     if choice.mechanism == "PrivateFootrule" or setting.named:
-        return scores_of(np.array([mechanism.release(votes_of(votes, setting), rng).order for votes in table]))
+        return scores_of(np.array([mechanism.release(votes, rng).order for votes in voted(setting, releases, rng)]))
     if choice.mechanism == "PrivateBorda":
         return -mechanism.perturb(table.sum(axis=1), rng)
     found = []
-    for votes in table:
-        data = dprank.Rankings(votes, [str(item) for item in range(m)])
+    for data in voted(setting, releases, rng):
         if choice.mechanism == "NoisyMatrix":
             found.append(order_by(mechanism.rule, mechanism.noisy_margins(data, rng), rng=rng))
         elif choice.mechanism == "PrivateKwikSort":
@@ -201,10 +206,7 @@ def decided(choice, setting, releases, rng):
         sized |= {"statistic": asked["statistic"]} | ({"null_draws": 399} if asked["statistic"] == "ranks" else {})
     sized |= {"delta": asked["delta"]} if "delta" in asked else {}
     mechanism = getattr(dprank, choice.mechanism).calibrated(**sized)
-    names = [str(item) for item in range(m)]
-    return np.array(
-        [mechanism.release(dprank.Rankings(votes, names), rng).reject for votes in polls(setting, releases, rng)]
-    )
+    return np.array([mechanism.release(votes, rng).reject for votes in voted(setting, releases, rng)])
 
 
 def won(choice, setting, releases, rng):
@@ -218,8 +220,7 @@ def won(choice, setting, releases, rng):
         adjacency=asked["adjacency"],
         ballots=form,
     )
-    table = polls(setting, releases, rng)
-    return np.array([mechanism.release(votes_of(votes, setting), rng).items[0] == "0" for votes in table])
+    return np.array([mechanism.release(votes, rng).items[0] == "0" for votes in voted(setting, releases, rng)])
 
 
 def near(found, values, slack=0.0):

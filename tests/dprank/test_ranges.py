@@ -1,16 +1,18 @@
 """Places that noise leaves open: the law of its range to rounding, and what is said of all items at once.
 
-False alarm rate: every simulated coverage is compared with four standard errors on one side, 3.2e-5, and where all
-items are tied on both; with 30 settings that is 0.002 in all, for new seeds. The seeds are fixed.
+False alarm rate: every simulated coverage of 0.9 is denied with chance 3.2e-5, where all items are tied by four
+standard errors on both sides; with 30 settings that is 0.002 in all, for new seeds. The seeds are fixed. One of 0.82
+passes with chance 0.01.
 """
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
+import flint
 import mpmath
 import numpy as np
 import pytest
-from checks import each, refused
+from checks import each, refused, right_often
 from scipy import stats
 
 import dprank
@@ -80,15 +82,25 @@ def test_is_a_sum_in_many_digits(noise, n):
 
 @each("noise, n, q", [("laplace", 10**6, 29.0), ("gaussian", 10**6, 10.1), ("laplace", 30, 9.0), ("gaussian", 30, 4.0)])
 def test_is_an_integral_in_many_digits(noise, n, q):
-    with mpmath.workdps(30):
-        if noise == "laplace":
-            density = lambda x: mpmath.e ** -abs(x) / 2  # noqa: E731
-            below = lambda x: mpmath.e**x / 2 if x < 0 else 1 - mpmath.e**-x / 2  # noqa: E731
-        else:
-            density, below = mpmath.npdf, mpmath.ncdf
-        edges = sorted({-70, *range(-50, 40), -q})
-        integrand = lambda x: n * density(x) * (below(x + q) - below(x)) ** (n - 1)  # noqa: E731
-        expected = mpmath.quad(integrand, edges, maxdegree=5)
+    expected = flint.arb(0)
+    for left, right in pairwise([-70.0, -q, 0.0, 40.0]):
+        middle = (left + right) / 2  # of a panel without a kink
+
+        def below(x, at):
+            if noise == "gaussian":
+                return (-x / flint.arb(2).sqrt()).erfc() / 2
+            return x.exp() / 2 if at < 0 else 1 - (-x).exp() / 2
+
+        def integrand(x, _, middle=middle, below=below):
+            if noise == "gaussian":
+                density = (-x * x / 2).exp() / (2 * flint.arb.pi()).sqrt()
+            else:
+                density = (x if middle < 0 else -x).exp() / 2
+            return n * density * (below(x + q, middle + q) - below(x, middle)) ** (n - 1)
+
+        with flint.ctx.workprec(100):
+            expected += flint.acb.integral(integrand, left, right).real
+    assert float(expected.rad()) < 1e-14
     assert range_cdf(ScoreNoise(noise, 1.0), n, q) == pytest.approx(float(expected), abs=1e-13)
     assert 1e-6 < expected < 1 - 1e-6
 
@@ -195,7 +207,7 @@ MECHANISMS = {
     "almost no noise": lambda m, epsilon: dprank.NoisyCounts(m, 0.6, per_person=1),
 }
 SETTINGS = list(product(MECHANISMS, SPREADS))
-DRAWS, LEVEL = 500, 0.9
+DRAWS, LEVEL, LESS = 500, 0.9, 0.82
 
 
 def true_places(scores):
@@ -203,8 +215,8 @@ def true_places(scores):
     return 1 + (scores > scores[:, None]).sum(1), len(scores) - (scores < scores[:, None]).sum(1)
 
 
-def share_right(number, name, spread, level=LEVEL):
-    """How often all intervals hold all places of their items, of a mechanism's own noise; and its law."""
+def rights(number, name, spread, level=LEVEL):
+    """Whether all intervals hold all places of their items, of a mechanism's own noises; and its law."""
     m, rng = (3, 6, 15)[number % 3], np.random.default_rng([20, number])
     mechanism = MECHANISMS[name](m, (0.2, 3.0)[number % 2])
     exact = np.rint(SPREADS[spread](m) * mechanism.scale)
@@ -213,19 +225,23 @@ def share_right(number, name, spread, level=LEVEL):
     else:
         noisy = np.array([centred_scores(row) for row in mechanism.perturb(np.tile(-exact, (DRAWS, 1)), rng)])
     first, last = true_places(exact)
-    right = 0
-    for row in noisy:
-        lowest, highest = place_intervals(row, mechanism.noise_law, level)
-        right += bool(((lowest <= first) & (last <= highest)).all())
-    return right / DRAWS, mechanism.noise_law, m
+
+    def outcomes():
+        for row in noisy:
+            lowest, highest = place_intervals(row, mechanism.noise_law, level)
+            yield bool(((lowest <= first) & (last <= highest)).all())
+
+    return outcomes(), mechanism.noise_law, m
 
 
 def check_coverage(number, name, spread):
-    share, law, m = share_right(number, name, spread)
-    error = math.sqrt(LEVEL * (1 - LEVEL) / DRAWS)
+    right, law, m = rights(number, name, spread)
+    if spread != "tied":
+        assert right_often(right, LEVEL, LESS), (number, name, spread)
+        return
+    share, error = np.mean(list(right)), math.sqrt(LEVEL * (1 - LEVEL) / DRAWS)
     assert share >= LEVEL - 4 * error, (number, name, spread, share)
-    if spread == "tied":
-        assert abs(share - range_cdf(law, m, range_quantile(law, m, LEVEL))) <= 4 * error, (number, name, share)
+    assert abs(share - range_cdf(law, m, range_quantile(law, m, LEVEL))) <= 4 * error, (number, name, share)
 
 
 @pytest.mark.slow

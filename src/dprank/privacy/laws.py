@@ -20,6 +20,8 @@ __all__ = ["EXACT", "NoExactRoute", "best_first", "exact", "features", "released
 
 #: Whole numbers up to here are doubles.
 EXACT = 2.0**53
+#: Classes whose laws were looked for.
+_LOADED: set[type] = set()
 
 
 class NoExactRoute(LookupError):
@@ -190,6 +192,9 @@ def _sheets(bits: int) -> NDArray[np.int64]:
 
 def _load_laws(instance: Any) -> bool:
     """Import the laws of the families that an instance's classes belong to; False if all were there before."""
+    if type(instance) in _LOADED:
+        return False
+    _LOADED.add(type(instance))
     homes = {kind.__module__.rpartition(".")[0] + ".laws" for kind in type(instance).__mro__}
     new = [home for home in homes - sys.modules.keys() if home.count(".") == 2 and home.startswith("dprank.")]
     found = [importlib.import_module(home) for home in new if importlib.util.find_spec(home)]

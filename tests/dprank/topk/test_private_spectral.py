@@ -39,16 +39,18 @@ def moved(mechanism):
     )
 
 
-def set_moved(change, k):
+def set_moved(changes, k):
     """The least total by which noise must follow a change of the scores, for the worst set of k: the G of the notes.
 
-    For one set it is least where a is one of the changes.
+    For one set it is least where a is one of the changes. Of many changes, a row each, the largest.
     """
-    m, worst = len(change), 0.0
+    changes = np.atleast_2d(changes)
+    m, worst = changes.shape[1], 0.0
     for chosen in combinations(range(m), k):
         inside = np.isin(np.arange(m), chosen)
-        helped = np.maximum(change[:, None] - change[inside], 0).sum(1)
-        worst = max(worst, float((helped + np.maximum(change[~inside] - change[:, None], 0).sum(1)).min()))
+        helped = np.maximum(changes[:, :, None] - changes[:, None, inside], 0).sum(2)
+        helped += np.maximum(changes[:, None, ~inside] - changes[:, :, None], 0).sum(2)
+        worst = max(worst, float(helped.min(axis=1).max()))
     return worst
 
 
@@ -56,7 +58,7 @@ def total_moved(mechanism):
     """Largest `set_moved` of neighbours, in both directions."""
     scores = cache(mechanism.scores)
     changes = [scores(tuple(a)) - scores(tuple(b)) for a, b in neighbours(mechanism.samples, len(mechanism.edges))]
-    return max(set_moved(sign * change, mechanism.k) for change in changes for sign in (1, -1))
+    return set_moved(np.concatenate([changes, np.negative(changes)]), mechanism.k)
 
 
 @pytest.mark.slow

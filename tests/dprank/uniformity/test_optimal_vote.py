@@ -2,6 +2,7 @@
 
 import json
 import math
+from bisect import bisect_left
 
 import numpy as np
 import pytest
@@ -200,8 +201,9 @@ def test_the_default_number_of_batches_is_the_least():
         scale, bound = test.scale, test.bound
         for number in range(1, test.n_batches + 2):
             steps = np.arange(-1, number + bound if bound < math.inf else 200, 1 / 8)
-            nulls = np.array([noisy_vote_sf(number, 0.2, scale, bound, float(z)) for z in steps])
-            power = noisy_vote_sf(number, 1.0, scale, bound, float(steps[np.argmax(nulls <= 0.05)]))
+            null = (number, 0.2, scale, bound)
+            rare = lambda z, null=null: noisy_vote_sf(*null, float(z)) <= 0.05  # noqa: E731
+            power = noisy_vote_sf(number, 1.0, scale, bound, float(steps[bisect_left(steps, True, key=rare)]))
             if number > test.n_batches:
                 assert power >= 0.945
             elif number < test.n_batches:
