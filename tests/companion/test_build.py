@@ -210,7 +210,7 @@ def test_a_verdict_that_differs_is_red_on_the_site(red: Built, book: Path) -> No
     assert [dot.get_text() for dot in board.select(".board-dot")] == ["≠", "✗", "…"]
     assert [row.td.a.get_text() for row in board.select("tr.differs")] == ["Algorithm 1"]
     plain = [*(book / "_build/html/book").glob("*.html"), *(book / "_build/html/notebooks").glob("*.html")]
-    assert len(plain) == 4
+    assert len(plain) == 5
     assert [path for path in plain if "differs" in path.read_text()] == []
 
 
