@@ -92,7 +92,7 @@ def quiet(reader: Reader) -> Iterator[Callable[..., Page]]:
     def page(javascript: bool = True) -> Page:
         heard.append(reader.page(javascript))
         for event, listener in listeners.items():
-            heard[-1].on(event, listener)  # type: ignore[call-overload]
+            heard[-1].on(event, listener)
         return heard[-1]
 
     yield page

@@ -207,11 +207,11 @@ def alarms(at: int, games: int, returns: Array) -> int:
     first, second = BOXES[at].laws[:2]
     fair, numbers = first > second * math.exp(bets.EPSILON) * (1 - 1e-9), np.arange(1, 501)
     found = 0
-    for first in range(0, games, 100):
-        deals = first + np.arange(100)[:, None]
-        boxes = 1 + np.argmax(orders(first) == at, axis=1)[:, None]
+    for start in range(0, games, 100):
+        deals = start + np.arange(100)[:, None]
+        boxes = 1 + np.argmax(orders(start) == at, axis=1)[:, None]
         x, y = (fair[sheets(deals, boxes, ranking, numbers, at)] for ranking in (0, 1))
-        found += np.count_nonzero((np.cumsum(returns[2 * x + y], axis=1) >= math.log(bets.GOAL)).any(axis=1))
+        found += int((np.cumsum(returns[2 * x + y], axis=1) >= math.log(bets.GOAL)).any(axis=1).sum())
     return found
 
 
