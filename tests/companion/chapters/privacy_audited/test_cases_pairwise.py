@@ -73,9 +73,14 @@ def test_no_neighbours_lose_more_than_the_stored_ones(words):
     m = case.mechanism
     around = ComparisonNeighbours(m.unit, m.adjacency, m.per_person, m.design, m.ties)
     sheets = [comparisons(sheet, m.n_items) for sheet in around.sheets(m.n_items)]
-    losses = [exact(m, data, other).epsilon(0.0) for data in sheets for other in around.all(data)]
-    assert len(losses) >= len(sheets) - 1
-    assert max(losses) == pytest.approx(case.exact_epsilon(), rel=ROUNDING)
+    tried, losses = 0, {}
+    for data, other in ((one, another) for one in sheets for another in around.all(one)):
+        counts = tuple(win_counts(it, m.score).tobytes() for it in (data, other))
+        if counts not in losses:  # all that the release is made of
+            losses[counts] = exact(m, data, other).epsilon(0.0)
+        tried += 1
+    assert tried >= len(sheets) - 1
+    assert max(losses.values()) == pytest.approx(case.exact_epsilon(), rel=ROUNDING)
 
 
 ROWS = [(0, 1, 1.0), (0, 1, 0.5), (2, 1, 1.0), (0, 2, 0.0)]
@@ -173,7 +178,7 @@ def test_no_random_output_is_worse_than_the_one_found(words):
     case = named(words)
     density = exact(case.mechanism, case.data, case.other)
     rng, n = np.random.default_rng(75), case.mechanism.n_items
-    somewhere = rng.normal(size=(10_000, n)) * np.exp(rng.uniform(-2, np.log(FAR), (10_000, 1)))
+    somewhere = rng.normal(size=(2_000, n)) * np.exp(rng.uniform(-2, np.log(FAR), (2_000, 1)))
     assert np.abs(density.log_ratio(somewhere)).max() <= density.epsilon(0.0) * (1 + ROUNDING)
 
 

@@ -19,7 +19,7 @@ def chosen():
 
 @pytest.fixture(scope="module")
 def frame(chosen):
-    return experiment.false_alarms(chosen, 4, 20_000)
+    return experiment.false_alarms(chosen, 4, 5_000)
 
 
 @pytest.mark.slow

@@ -48,9 +48,11 @@ def test_a_bug_is_caught_by_both_routes(name):
 @pytest.mark.slow
 def test_without_the_bug_the_promise_is_kept(name):
     mutant = planted()[name]
-    twin = replace(mutant, sample=mutant.twin, bits=False)
-    assert not twin.bet(np.random.default_rng(2), budget=20_000, confidence=1 - ALARM).refuted
-    if (right := mechanism_of(mutant.twin)) is not None:
+    twin, right = replace(mutant, sample=mutant.twin, bits=False), mechanism_of(mutant.twin)
+    # of the library's own the exact loss is known, and that its draws have that law
+    budget = 20_000 if right is None else 4_000
+    assert not twin.bet(np.random.default_rng(2), budget=budget, confidence=1 - ALARM).refuted
+    if right is not None:
         assert type(right) is mutant.of
         loss = replace(mutant, loss=partial(exact, right)).exact_epsilon()
         assert loss <= mutant.guarantee.epsilon * (1 + ROUNDING)

@@ -112,11 +112,11 @@ def test_so_many_people_err_so_little(question, sizes, asked):
     called = advice.called(advice.plan_for(heat, epsilon, 0.0, "curator").best)
     label = (epsilon, 0.0, "curator", called)
     loss = arena.FIRST_LOSS[question]
-    seen = arena.contest(repetitions=2000, rng=np.random.default_rng(8), only={label}, **heat)[(*label, loss)]
+    seen = arena.contest(repetitions=1000, rng=np.random.default_rng(8), only={label}, **heat)[(*label, loss)]
     bar = 4 * seen.std() / math.sqrt(len(seen))
     assert 0.7 * error - bar < seen.mean() < 1.2 * error + bar
     few = arena.contest(
-        repetitions=2000, rng=np.random.default_rng(8), only={label}, **{**heat, "people": int(people / 2)}
+        repetitions=1000, rng=np.random.default_rng(8), only={label}, **{**heat, "people": int(people / 2)}
     )[(*label, loss)]
     assert few.mean() > 1.2 * error + bar
 
