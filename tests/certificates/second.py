@@ -52,7 +52,11 @@ def _staying_rational(plain: Any) -> Any:
         found = plain(*given)
         if isinstance(found, float | complex):
             raise TypeError(f"{given} gives a float")
-        return fmpq(found) if isinstance(found, Fraction) else found  # or NotImplemented
+        if not isinstance(found, Fraction):
+            return found  # or NotImplemented
+        it = object.__new__(fmpq)  # in lowest terms already
+        it._numerator, it._denominator = found.numerator, found.denominator
+        return it
 
     return of
 
@@ -428,10 +432,14 @@ def wrong(text: str) -> str:
     return found
 
 
+def sides(it: dict[str, Any]) -> Any:
+    return CHECK.STATEMENTS[f"{it['claim']} | {it['printed']}"](**numbers(it["instance"]))
+
+
 def compared(text: str) -> str:
     """The inequality is read here, not by `check`."""
     it = json.loads(text)
-    found = CHECK.STATEMENTS[f"{it['claim']} | {it['printed']}"](**numbers(it["instance"]))
+    found = sides(it)
     by, so = fmpq(Fraction(it["by"] if isinstance(it["by"], str) else it["by"][0])), it["shows"] == "violated"
     for said, (left, relation, right) in zip(it["found"], found, strict=True):
         told = f"{it['claim']}: {left} {relation} {right}"

@@ -196,8 +196,31 @@ FORGERS: dict[str, Callable[[dict[str, Any], random.Random], None]] = {
 }
 
 
+def once(plain: Callable[..., Any], key: Callable[..., Any]) -> Callable[..., Any]:
+    """What it finds, or that nothing is shown, remembered by a key."""
+    known: dict[Any, tuple[Any, NotShown | None]] = {}
+
+    def of(*given: Any) -> Any:
+        if (at := key(*given)) not in known:
+            try:
+                known[at] = plain(*given), None
+            except NotShown as error:
+                known[at] = None, error
+        found, error = known[at]
+        if error is not None:
+            raise error
+        return found
+
+    return of
+
+
 @pytest.mark.slow
-def test_no_forgery_is_accepted_unless_it_is_true() -> None:
+def test_no_forgery_is_accepted_unless_it_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    # what is forged is often not the instance
+    exactly = lambda sides, it: (sides, json.dumps(it, default=lambda number: {"fmpq": str(number)}), ctx.prec)  # noqa: E731
+    monkeypatch.setattr(check, "compute", once(check.compute, exactly))
+    key = lambda it: (it["claim"], it["printed"], json.dumps(it["instance"]), second.DOWN.prec)  # noqa: E731
+    monkeypatch.setattr(second, "sides", once(second.sides, key))
     rng = random.Random(21)
     accepted = dict.fromkeys(FORGERS, 0)
     for i in range(FORGERIES):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from fractions import Fraction
 from typing import Any
@@ -19,7 +20,7 @@ CHEAP = [text for text in TEXTS if json.loads(text)["shows"] != "all cases"]
 @pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 def test_a_certificate_stands_by_another_arithmetic(text: str) -> None:
-    assert second.wrong(text) == ""
+    assert evaluated(text)[0] == ""
 
 
 def test_neither_knows_the_other() -> None:
@@ -68,10 +69,9 @@ FAULTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def users() -> dict[str, list[str]]:
-    """The certificates that call a function."""
-    found: dict[str, list[str]] = {name: [] for _, name, _ in FAULTS.values()}
+@functools.cache
+def evaluated(text: str) -> tuple[str, frozenset[str]]:
+    """What of a certificate does not stand, and which functions it calls."""
     seen: set[str] = set()
 
     def noting(name: str, right: Any) -> Any:
@@ -82,20 +82,22 @@ def users() -> dict[str, list[str]]:
         return noted
 
     with pytest.MonkeyPatch.context() as patch:
-        for owner, name, _ in FAULTS.values():
+        for owner, name in {(owner, name) for owner, name, _ in FAULTS.values()}:
             noted = noting(name, getattr(owner, name))
             patch.setattr(owner, name, staticmethod(noted) if name in ("pi", "integral") else noted)
-        for text in CHEAP:
-            seen.clear()
-            assert not noticed(text)
-            for name in seen:
-                found[name].append(text)
-    return found
+        return second.wrong(text), frozenset(seen)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_error_is_noticed(fault: str, users: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_error_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, bent = FAULTS[fault]
-    monkeypatch.setattr(owner, name, bent)
-    assert any(map(noticed, users[name]))
+    for text in sorted(CHEAP, key=len):
+        wrong, called = evaluated(text)
+        assert not wrong
+        if name in called:
+            with monkeypatch.context() as patch:
+                patch.setattr(owner, name, bent)
+                if noticed(text):
+                    return
+    pytest.fail("nothing notices it")
