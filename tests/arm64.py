@@ -68,7 +68,7 @@ def missing(root: bool, machine: str, found: Mapping[str, str | None]) -> str:
     lacks = [name for name, path in found.items() if not path]
     if not root or lacks:
         return (
-            "arm64 is emulated by root on Debian: "
+            "emulated by root on Debian: "
             f"{'' if root else 'run it as root'}{'' if root or not lacks else '; '}"
             f"{'apt-get install ' + ' '.join(lacks) if lacks else ''}"
         )
