@@ -1,4 +1,4 @@
-"""The perturbed maximum likelihood estimator (Cai, Chakraborty and Wang 2025, Algorithm 1 and equation 3.2)."""
+"""The perturbed maximum likelihood estimator: Algorithm 1 and (3.2) of Cai et al. (2025) (long: two graphs, two laws)."""
 
 from __future__ import annotations
 
