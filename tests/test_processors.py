@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-from processors import ELSEWHERE, PROCESSORS, Run, flags, kernels_that_differ, not_listened, table, unlike
+from processors import ELSEWHERE, PROCESSORS, WIDE, Run, flags, kernels_that_differ, not_listened, table, unlike
 
 TESTS = Path(__file__).parent
 PAGE = TESTS.parent / "book" / "reproduce.md"
@@ -87,3 +88,11 @@ def test_planted_faults_are_found(tmp_path):
     for fault in ("planted.total: other bits", "a_float_to_the_last_bit: ", "an_order_of_what_is_nearly_equal: "):
         assert fault in done.stdout
     assert "test_a_sum_in_the_order" not in done.stdout
+
+
+def test_only_kernels_that_say_so_add_up_in_the_width_of_vectors():
+    """Their callers are left out where kernels' bits are compared, and no other kernel may be: so none may be so."""
+    source = TESTS.parent / "src"
+    wide = {path.relative_to(source).as_posix() for path in source.rglob("*.py") if "fastmath=" in path.read_text()}
+    assert wide == {f"{name.rpartition('.')[0].replace('.', '/')}.py" for name in WIDE}
+    assert all(callable(getattr(import_module(name.rpartition(".")[0]), name.rpartition(".")[2])) for name in WIDE)
