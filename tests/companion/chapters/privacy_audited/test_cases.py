@@ -159,7 +159,7 @@ def p_value(one, many):
 @every_case
 @pytest.mark.slow
 def test_many_at_once_have_the_law_of_releases_one_by_one(name):
-    """Few draws first: two laws that 300 tell apart look alike in 100, at so large a p-value, once in twenty times."""
+    """Few draws first: of two laws that 300 tell apart, 100 look so much alike once in fifty times at most."""
     looks = ((100, 3_000), 0.5), ((300, 10_000), ALARM)
     assert any(p_value(*drawn(known()[name], known()[name].other, *sizes)) > alike for sizes, alike in looks)
 
