@@ -1,4 +1,4 @@
-"""The perturbed maximum likelihood estimator: Algorithm 1 and (3.2) of Cai et al. (2025) (long: two graphs, two laws)."""
+"""The perturbed maximum likelihood estimator: Algorithm 1 and (3.2) of Cai et al. (2025) (long: two graphs, laws)."""
 
 from __future__ import annotations
 
