@@ -218,7 +218,7 @@ def _ratio(columns: list[Partition], p: Rows, q: Rows) -> list[tuple[View, Words
         return []
     tallies = [np.array([np.bincount(c.cells(rows), minlength=c.ranks.shape[1]) for rows in (p, q)]) for c in columns]
     excess = [((a - b) ** 2 / np.maximum(a + b, 1)).sum() - len(a) - 3 * (2 * len(a)) ** 0.5 for a, b in tallies]
-    telling = [at for at in np.argsort(excess)[::-1][:JOINT] if excess[at] > 0]
+    telling = [at for at in np.argsort(excess, kind="stable")[::-1][:JOINT] if excess[at] > 0]
     if len(telling) < 2:
         return []
     parts = [(columns[at].cells, np.log(np.divide(*(tallies[at] + SMOOTHING)))) for at in telling]

@@ -131,7 +131,7 @@ class Lists(Choices):
     def log_counts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         ahead = (np.arange(len(self.best)) - np.arange(self.k)[:, None])[self._apart()]
         losses = self._pairs()
-        order = np.argsort(losses)
+        order = np.argsort(losses, kind="stable")
         return np.r_[0.0, losses[order]], np.r_[0.0, np.cumsum(np.log1p(1 / ahead[order]))]
 
     def draw(self, loss: float, rng: Source) -> list[int]:
@@ -198,7 +198,7 @@ class Sets(Choices):
         p, q = np.nonzero(self._apart())
         between, taken = q - p - 1, self.k - p - 1
         alike = gammaln(between + 1) - gammaln(taken + 1) - gammaln(between - taken + 1)
-        order = np.argsort(losses)
+        order = np.argsort(losses, kind="stable")
         return np.r_[0.0, losses[order]], np.logaddexp.accumulate(np.r_[0.0, alike[order]])
 
     def draw(self, loss: float, rng: Source) -> list[int]:

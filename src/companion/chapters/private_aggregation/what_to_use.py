@@ -88,7 +88,9 @@ def _central_orders(
     orders = {
         "matrix": [best_order(matrix.perturb(voters * margins, rng)) for _ in range(repetitions)],
         "KwikSort": [sorter.release(votes, rng).order for _ in range(repetitions)],
-        "scores": list(np.argsort(places.perturb(np.tile(counts.sum(axis=0), (repetitions, 1)), rng), axis=1)),
+        "scores": list(
+            np.argsort(places.perturb(np.tile(counts.sum(axis=0), (repetitions, 1)), rng), axis=1, kind="stable")
+        ),
     }
     if not delta and len(margins) <= EXACT_ITEMS:
         orders["exponential"] = list(

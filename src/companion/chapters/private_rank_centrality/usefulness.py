@@ -90,7 +90,7 @@ def recall_draws(
 
 
 def _top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    return np.argpartition(-scores, k)[:k]
+    return np.argsort(-scores, kind="stable")[:k]
 
 
 def _inside(pairs: NDArray[np.int64], shares: NDArray[np.float64], samples: int, n_items: int) -> NDArray[np.float64]:

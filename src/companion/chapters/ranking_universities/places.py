@@ -33,7 +33,7 @@ def preferences() -> pd.DataFrame:
     An undecided student counts as half a student for each; universities in the order of their net wins.
     """
     preferred, names = pairwise_wins(survey_data("CEMS")), survey_data("CEMS").items
-    order = np.argsort(places(survey_scores("CEMS", "net")))
+    order = np.argsort(places(survey_scores("CEMS", "net")), kind="stable")
     return pd.DataFrame(
         {
             "university": names[i],
@@ -55,7 +55,7 @@ def gaps_to_the_next(epsilon: float) -> pd.DataFrame:
     choices: tuple[tuple[Score, str, str], ...] = (("wins", "wins", "corrected"), ("net", "net wins", "net wins"))
     for score, name, calibration in choices:
         value = survey_scores("CEMS", score)
-        order = np.argsort(-value)
+        order = np.argsort(-value, kind="stable")
         scale = survey_mechanism(calibration, epsilon, "CEMS").scale
         columns[f"by {name}"] = [datasets.UNIVERSITIES[i] for i in order]
         columns[f"lead by {name}"] = np.append(-np.diff(value[order]) / scale, np.nan)
@@ -95,7 +95,7 @@ def place_probabilities(epsilons: Iterable[float], survey: str = "CEMS") -> pd.D
     ``epsilon``, ``university``, ``place`` (1 for the best), ``probability``; universities from best to worst.
     """
     names = survey_data(survey).items
-    order = np.argsort(places(survey_scores(survey, "net")))
+    order = np.argsort(places(survey_scores(survey, "net")), kind="stable")
     return pd.DataFrame(
         {"epsilon": epsilon, "university": names[i], "place": place + 1, "probability": law[i, place]}
         for epsilon in epsilons

@@ -114,7 +114,7 @@ def wrong_pairs(bounds: Iterable[int] = range(1, 16), epsilon: float = 1.0, surv
     """
     data = intake().data
     voters, i, j = np.unique(data.voter), *np.triu_indices(len(ITEMS), 1)
-    best_first = np.argsort(-win_counts(data, "net"))
+    best_first = np.argsort(-win_counts(data, "net"), kind="stable")
     shares = np.full(len(voters), 1 / len(voters))
     drawn = stream("release your own: people anew", {}).multinomial(len(voters), shares, surveys)
     rows = []
