@@ -1,6 +1,7 @@
 """Searches end at the border, wherever they begin."""
 
 import math
+from collections import Counter
 
 import pytest
 
@@ -42,11 +43,15 @@ def test_what_is_found_by_values_is_what_bisection_finds(value, most, start, wit
 
 
 def test_values_are_asked_for_in_less_than_half_of_the_places():
-    seen = []
-    least_under(lambda x: seen.append(x) or math.exp(-x), 1e-6, 1.0)
-    asked = []
-    least(lambda x: asked.append(x) or math.exp(-x) <= 1e-6, 1.0)
-    assert 2 * len(seen) < len(asked)
+    asked: Counter[str] = Counter()
+
+    def value(x, by):
+        asked[by] += 1
+        return math.exp(-x)
+
+    least_under(lambda x: value(x, "values"), 1e-6, 1.0)
+    least(lambda x: value(x, "halves") <= 1e-6, 1.0)
+    assert 2 * asked["values"] < asked["halves"]
 
 
 def test_what_a_search_of_values_ends_with_keeps_to_the_bound_where_they_rise_and_fall():

@@ -60,9 +60,9 @@ def test_what_differs_from_the_ledger_is_announced_and_counted_nowhere(book):
     assert counted == {"claims": "2", "hold": "0", "wrong": "1", "broken": "1"}
     number = BeautifulSoup(numbers["most"], "html.parser").a
     assert (number.get_text(), number["href"]) == ("1 (differs)", "../notebooks/01-first.html#mini2020-alg-1")
-    title, _, banner, rest = announced(b"# A book\nText.\n", found).decode().splitlines()
+    title, _, shown, rest = announced(b"# A book\nText.\n", found).decode().splitlines()
     assert (title, rest) == ("# A book", "Text.")
-    banner = BeautifulSoup(banner, "html.parser")
+    banner = BeautifulSoup(shown, "html.parser")
     assert "This copy differs from the ledger on this machine: 1 claim." in banner.get_text()
     assert [link["href"] for link in banner.find_all("a")] == ["../notebooks/01-first.html#mini2020-alg-1"]
 
