@@ -162,7 +162,9 @@ def inside(root: Path, seconds: float, what: str) -> dict[str, Any]:
     alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", MOUNTS, str(root), PROJECT]
     command = [*alone, *variables, "python3", "tests/arm64.py", "--inside", what, str(seconds)]
     with contextlib.suppress(subprocess.TimeoutExpired):
-        subprocess.run(command, check=False, timeout=max(seconds, 0) if what == "book" else None)
+        done = subprocess.run(command, check=False, timeout=max(seconds, 0) if what == "book" else None)
+        if done.returncode:
+            raise SystemExit(f"arm64: {what} ended with code {done.returncode}")
     if not made.exists():
         raise SystemExit(f"arm64: nothing came of {what} in {seconds:.0f} s")
     found: dict[str, Any] = json.loads(made.read_bytes())
@@ -219,6 +221,10 @@ def run_tests(seconds: float) -> None:
         def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
             items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
+        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+            if report.failed:
+                seen["failed"].append(report.nodeid)
+
         def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
             if report.when == "call" or report.outcome != "passed":
                 seen[report.outcome].append(report.nodeid)
@@ -229,6 +235,8 @@ def run_tests(seconds: float) -> None:
 
     options = ["-q", "-m", "numbers", "--timeout=0", "-p", "no:cacheprovider", "--durations=20", "--hypothesis-seed=0"]
     pytest.main([*options, *(f"tests/dprank/{name}" for name in TESTS)], plugins=[Until()])
+    if not seen["passed"]:
+        seen["failed"].append("no test passed")
     _write("tests", {"tests": len(seen["passed"]), "failed": len(seen["failed"]), "differs": seen["failed"]})
 
 

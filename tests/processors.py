@@ -305,7 +305,8 @@ def _book(tree: Path, environment: Mapping[str, str], quick: bool) -> tuple[dict
     verdicts = {record["claim"]: record["verdict"] for record in collected.records}
     # what a chapter that failed would have said is one line, not one for each of its claims
     sides = {"records": [it for it in whole if it["chapter"] in chapters]}, {"records": collected.records}
-    lines = done.stderr.splitlines() if done.returncode else []
+    lines = [*done.stderr.splitlines(), f"the book ended with code {done.returncode}"] if done.returncode else []
+    lines += [f"{it.name}: did not run" for it in due if it.name not in chapters]
     judged: Callable[..., Any] = build.judge
     try:
         lines += map(str, (judged(collected, chapters) or {}).values())
@@ -432,6 +433,8 @@ def main() -> int:
     for it in chosen:
         if missing := [flag for flag in it.flags if flag not in here]:
             print(f"{it.name}: cannot be run here: this processor has no {', '.join(missing)}")
+            if it.name in given.names:
+                return 1
         elif missing := [flag for flag in it.more if flag not in here]:
             print(f"{it.name}: without {', '.join(missing)}, which this processor has not")
     host = _probed({})
@@ -444,7 +447,7 @@ def main() -> int:
             for done in pool.map(lambda it: run(it, host, size, given.folder / it.name), due):
                 print(done, flush=True)
                 runs.append(done)
-                if not given.planted:
+                if size == "whole":  # no row of the table is of less
                     (given.folder / f"{done.processor.name}.json").write_text(json.dumps(done.row), encoding="utf-8")
         except NotEmulatedError as error:
             sys.exit(f"processors: {error}")

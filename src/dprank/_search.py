@@ -93,7 +93,10 @@ def _bracketed(
     def excess(power: float) -> float:
         return _log(value(low * 2.0**power)) - _log(most)
 
-    near = low * 2.0 ** float(brentq(excess, 0.0, 1.0, xtol=within))
+    power, end = brentq(excess, 0.0, 1.0, xtol=within, full_output=True, disp=False)
+    if not end.converged:
+        return _crossing(turned, start, within)
+    near = low * 2.0 ** float(power)
     below, above = near * (1 - _ROUGH * within), near * (1 + _ROUGH * within)
     if turned(below) or not turned(above):
         return _crossing(turned, start, within)
@@ -102,8 +105,8 @@ def _bracketed(
 
 
 def _log(x: float) -> float:
-    """Finite, of 0 and of infinity too."""
-    return math.log(min(max(x, math.ulp(0.0)), math.nextafter(math.inf, 0.0)))
+    """Finite, of 0 and of infinity too; what is no number is more than any."""
+    return math.log(max(min(math.nextafter(math.inf, 0.0), x), math.ulp(0.0)))
 
 
 def _crossing(turned: Callable[[float], bool], start: float, within: float) -> tuple[float, float]:

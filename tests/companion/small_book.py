@@ -252,5 +252,5 @@ def refused(root: Path, *arguments: str) -> tuple[int, str]:
             signal.signal(number, handler)
     assert snapshot(root) == before
     code = end.value.code
-    [line] = code.splitlines() if isinstance(code, str) else said.getvalue().splitlines()
+    [line] = [*said.getvalue().splitlines(), *(code.splitlines() if isinstance(code, str) else [])]
     return (1 if isinstance(code, str) else int(code or 0)), line

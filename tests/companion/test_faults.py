@@ -189,6 +189,17 @@ def test_a_kernel_says_in_the_failure_what_it_died_of_and_nothing_in_the_termina
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
+def test_kernels_start_afresh_where_python_knows_no_file_descriptor_of_a_process(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As conda's does not: nothing is forked that nobody could wait for."""
+    monkeypatch.setattr(kernel, "FORKS", False)
+    monkeypatch.setattr(kernel, "_fork", lambda _: pytest.fail("forked"))
+    job.layout.build.mkdir()
+    assert _run(job, many=True)[2] is None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every kernel starts afresh")
 @pytest.mark.slow
 def test_a_forked_kernel_gives_what_another_gives(job: Job, sources: Path) -> None:

@@ -77,10 +77,11 @@ def law_p_value(counts, law):
     return stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), len(expected) - 1)
 
 
-def doubted(p_value, few, many, doubt=0.05):
+def doubted(p_value, few, many, doubt=0.25):
     """`p_value` of so many fresh draws, but only if that of few is below `doubt`: then it is that of the few.
 
-    A false alarm is rarer than of the many alone, and a fault that the few see as a doubt is seen as by the many.
+    A false alarm is rarer than of the many alone. A fault is caught if the few doubt it and the many deny it: one that
+    moves the few by less than a standard error is caught less often than by the many alone.
     """
     first = p_value(few)  # NaN where the few fill one cell alone
     return first if first >= doubt else p_value(many)

@@ -59,3 +59,8 @@ def test_what_a_search_of_values_ends_with_keeps_to_the_bound_where_they_rise_an
         value = lambda x, shift=shift: 1 / x + 1e-11 * math.sin(1e12 * x + shift)  # noqa: E731
         assert value(least_under(value, 0.6, 1.0)) <= 0.6
         assert value(1 / largest_under(lambda x, value=value: value(1 / x), 0.6, 1.0)) <= 0.6
+
+
+def test_a_value_that_is_no_number_does_not_fit():
+    value = lambda x: math.nan if x < 2 else 1 / x  # noqa: E731
+    assert least_under(value, 0.6, 1.0) == least(lambda x: value(x) <= 0.6, 1.0)

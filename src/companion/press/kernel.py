@@ -39,12 +39,16 @@ class Manager(AsyncKernelManager):
                 raise
 
 
+#: conda's Python is built against headers that know no file descriptor of a process.
+FORKS = sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
+
+
 class Forking(Manager):
     """Starts kernels that are forked from one process that has the libraries loaded: where many are started."""
 
     async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
         """Start the kernel, with the `options` of `Manager`."""
-        if sys.platform == "linux" and self.provisioner is None:
+        if FORKS and self.provisioner is None:
             self.provisioner = Forked(kernel_spec=self.kernel_spec, parent=self)
         await super().start_kernel(**options)
 

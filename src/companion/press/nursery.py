@@ -34,7 +34,7 @@ LIBRARIES = (
 
 
 def load() -> None:
-    """Load the libraries; what a chapter would be told at their import, it is told at its own."""
+    """Load the libraries; what they warn of at their import is nobody's cell."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in LIBRARIES:
@@ -66,11 +66,12 @@ def main() -> None:
 def become(argv: list[str], env: dict[str, str], cwd: str, said: str) -> None:
     """Run a module as ``python -m`` would."""
     os.setsid()
-    Path("/proc/self/comm").write_text("ipykernel", encoding="ascii")
     for number, path in enumerate((os.devnull, said, said)):
         there = os.open(path, os.O_RDWR | os.O_APPEND)
         os.dup2(there, number)
         os.close(there)
+    with suppress(OSError):  # where /proc is not to be written, it keeps the name of its parent
+        Path("/proc/self/comm").write_text("ipykernel", encoding="ascii")
     os.environ.clear()
     os.environ.update(env | {"JPY_PARENT_PID": str(os.getppid())})
     os.chdir(cwd)

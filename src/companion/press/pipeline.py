@@ -221,7 +221,8 @@ class Build:
         if changes := load_history(self.layout.root):
             base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
             author = citation(self.layout.root)["author"]
-            files[FEED] = feed(entries(self.ledger, collected.records), changes, author, base)
+            stated = [it for it in entries(self.ledger, collected.records) if it.claim.id not in differs]
+            files[FEED] = feed(stated, changes, author, base)
         return files | certificate_files(self.layout.root) | shared_picture(self.layout.root, collected.figures)
 
     def put(self, files: Mapping[str, bytes], **options: Any) -> None:

@@ -23,7 +23,7 @@ from dprank._require import (
 from dprank._search import least_under
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.counting import GRAIN, whole_counts
-from dprank.models.bradley_terry import LOGISTIC, Link, require_link
+from dprank.models.bradley_terry import LINKS, LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
 from dprank.pairwise._flips import flip_loss
 from dprank.pairwise.noisy_counts import require_bound
@@ -112,10 +112,11 @@ def objective_loss(
         return ratio_up(2 * per_person, scale)
     if ridge < LEAST or math.isinf(link.steepest) or math.isinf(link.kappa_2):
         return math.inf
-    return per_person * _loss_of_one(scale, ridge, link, graph) * (1 + _SLACK)
+    # a link of one's own may be equal to another, or change
+    one = _loss_of_known if any(link is known for known in LINKS.values()) else _loss_of_one
+    return per_person * one(scale, ridge, link, graph) * (1 + _SLACK)
 
 
-@lru_cache(1 << 14)  # whoever plans asks the same again and again
 def _loss_of_one(scale: float, ridge: float, link: Link, graph: Graph) -> float:
     """Of one comparison that a neighbour may change."""
     width = link.steepest / link.kappa_2 / 4  # in which the score changes; 1 for the logistic link
@@ -127,6 +128,10 @@ def _loss_of_one(scale: float, ridge: float, link: Link, graph: Graph) -> float:
     best = optimize.minimize_scalar(lambda u: -added(u), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
     each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
     return min(each, flip_loss(scale, ridge, link)) if graph == "public" else each
+
+
+#: Whoever plans asks the same again and again.
+_loss_of_known = lru_cache(1 << 14)(_loss_of_one)
 
 
 @dataclass(frozen=True)

@@ -194,8 +194,8 @@ def _load_laws(instance: Any) -> bool:
     """Import the laws of the families that an instance's classes belong to; False if all were there before."""
     if type(instance) in _LOADED:
         return False
-    _LOADED.add(type(instance))
     homes = {kind.__module__.rpartition(".")[0] + ".laws" for kind in type(instance).__mro__}
     new = [home for home in homes - sys.modules.keys() if home.count(".") == 2 and home.startswith("dprank.")]
     found = [importlib.import_module(home) for home in new if importlib.util.find_spec(home)]
+    _LOADED.add(type(instance))  # and not before: an import that was broken off is tried again
     return bool(found)

@@ -145,13 +145,15 @@ class Lists(Choices):
         return chosen
 
     def _draws(self, losses: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-        rows = max(1, _CELLS // len(self.best))
+        sizes = self._sizes(losses)
+        width = int(sizes.max(initial=self.k))
+        rows = max(1, _CELLS // width)
         if len(losses) > rows:
             blocks = range(0, len(losses), rows)
             return np.concatenate([self._draws(losses[start : start + rows], rng) for start in blocks])
-        left = self._sizes(losses) - np.arange(self.k)
+        left = sizes - np.arange(self.k)
         at, row = rng.integers(left), np.arange(len(losses))
-        chosen, place = np.empty_like(at), np.arange(len(self.best))
+        chosen, place = np.empty_like(at), np.arange(width)
         pool = np.tile(place, (len(losses), 1))
         for p in range(self.k):
             if p:  # what is new stands behind what is left, as many places before its own as are taken
