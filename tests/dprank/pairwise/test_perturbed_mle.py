@@ -81,7 +81,7 @@ def test_a_link_of_ones_own_is_asked_each_time(graph):
 
     class Curvature:
         height = 1.0
-        __hash__ = None
+        __hash__ = None  # type: ignore[assignment]
 
         def __eq__(self, other):
             return isinstance(other, Curvature)
