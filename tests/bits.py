@@ -24,7 +24,19 @@ LIBM = {"exp", "exp2", "expm1", "log", "log1p", "log2", "pow", "sin", "cos", "ta
         "sinh", "cosh", "tanh", "lgamma", "tgamma"}  # fmt: skip
 BLAS = ("numba_xx", "numba_ez", "numba_raw")
 EMPTY = {"empty": np.empty, "empty_like": np.empty_like}
-ZEROS = {"empty": np.zeros, "empty_like": np.zeros_like}
+
+
+def _zeros(shape: Any, dtype: Any = float, **named: Any) -> Any:
+    return (EMPTY["empty"] if np.dtype(dtype).hasobject else np.zeros)(shape, dtype, **named)
+
+
+def _zeros_like(prototype: Any, dtype: Any = None, **named: Any) -> Any:
+    objects = np.dtype(dtype or np.asarray(prototype).dtype).hasobject
+    return (EMPTY["empty_like"] if objects else np.zeros_like)(prototype, dtype, **named)
+
+
+#: What nobody has written yet is 0, and of objects None, as ever.
+ZEROS = {"empty": _zeros, "empty_like": _zeros_like}
 
 _bits: dict[str, dict[str, str]] = {}
 _kernels: dict[str, Any] = {}

@@ -250,7 +250,7 @@ def balancing_strengths(wins: Array, link: Link) -> Array:
         gaps = theta[:, None] - theta
         surplus = (games * link.cdf(gaps) - wins).sum(1)
         weight = games * link.pdf(gaps)
-        theta = theta - np.linalg.lstsq(np.diag(weight.sum(1)) - weight, surplus, rcond=None)[0]
+        theta = theta - np.linalg.lstsq(np.diag(weight.sum(1)) - weight, surplus, rcond=1e-9)[0]
     return theta
 
 

@@ -43,7 +43,7 @@ def population_error(n: int, pairs: NDArray[np.int64], weights: NDArray[np.float
 def laws_of(n: int, pairs: NDArray[np.int64], shares: ArrayLike) -> int:
     """Dimension of the space of stationary vectors."""
     chain = printed_matrix(n, pairs, shares, n)
-    return int(n - np.linalg.matrix_rank(np.eye(n) - chain))
+    return int(n - np.linalg.matrix_rank(np.eye(n) - chain, rtol=1e-9))
 
 
 def estimation_draws(
@@ -108,7 +108,7 @@ def log_covariances(
     moves = (weights[i] + weights[j])[:, None] * (inverse[j] - inverse[i]) / weights @ centre
     step = centre[j] - centre[i]
     variance = (share * (1 - share))[:, None]
-    return moves.T @ (variance * moves), np.linalg.pinv(step.T @ (variance * step), hermitian=True)
+    return moves.T @ (variance * moves), np.linalg.pinv(step.T @ (variance * step), rcond=1e-9, hermitian=True)
 
 
 def efficiency(spreads: Iterable[float], n: int = 20) -> pd.DataFrame:
