@@ -23,7 +23,7 @@ CALLS, BYTES = 2000, 1 << 20
 LIBM = {"exp", "exp2", "expm1", "log", "log1p", "log2", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
         "sinh", "cosh", "tanh", "lgamma", "tgamma"}  # fmt: skip
 BLAS = ("numba_xx", "numba_ez", "numba_raw")
-EMPTY = {"empty": np.empty, "empty_like": np.empty_like}
+EMPTY: dict[str, Any] = {"empty": np.empty, "empty_like": np.empty_like}
 
 
 def _zeros(shape: Any, dtype: Any = float, **named: Any) -> Any:
@@ -36,7 +36,7 @@ def _zeros_like(prototype: Any, dtype: Any = None, **named: Any) -> Any:
 
 
 #: What nobody has written yet is 0, and of objects None, as ever.
-ZEROS = {"empty": _zeros, "empty_like": _zeros_like}
+ZEROS: dict[str, Any] = {"empty": _zeros, "empty_like": _zeros_like}
 
 _bits: dict[str, dict[str, str]] = {}
 _kernels: dict[str, Any] = {}
