@@ -39,7 +39,7 @@ class Manager(AsyncKernelManager):
                 raise
 
 
-#: conda's Python is built against headers that know no file descriptor of a process.
+#: A Python that was built against old headers, as conda's may be, knows no file descriptor of a process.
 FORKS = sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
 
 

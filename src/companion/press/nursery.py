@@ -34,7 +34,7 @@ LIBRARIES = (
 
 
 def load() -> None:
-    """Load the libraries; what they warn of at their import is nobody's cell."""
+    """Load the libraries, and say nothing of what they warn of when they are imported."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in LIBRARIES:
