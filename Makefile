@@ -14,6 +14,8 @@ export OPENBLAS_NUM_THREADS VECLIB_MAXIMUM_THREADS
 # uv trusts whom the machine trusts, as pip does
 UV_SYSTEM_CERTS ?= 1
 export UV_SYSTEM_CERTS
+# byte code is kept, in a container too, which says not to: builds and tests are some hundred processes that import the same
+unexport PYTHONDONTWRITEBYTECODE
 
 TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|distributed|dask|xarray|cuda|fontTools|lexers|dialects
 

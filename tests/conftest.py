@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path not in words and not BUILDS & set(getattr(item, "fixturenames", ())):
             item.add_marker("numbers")
+
+
+def pytest_collection_finish() -> None:
+    """What collecting brought stays to the end: nobody need look through it for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
