@@ -68,8 +68,8 @@ lint: .venv/.ready  ## ruff and mypy, on notebooks too
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
-	@$(RUN) -m mypy $(addprefix --disable-error-code=,$(LOOSE)) tests benchmarks data/surveys
 	@$(RUN) -m nbqa mypy notebooks
+	@$(RUN) -m mypy --cache-dir .mypy_cache/tests $(addprefix --disable-error-code=,$(LOOSE)) tests benchmarks data/surveys
 
 faults: .venv/.ready  ## real builds with a full disk, no home, a kill …: one line, or the same bytes (ARGS="HOME SIGTERM")
 	@$(RUN) tests/companion/faults.py $(ARGS)
