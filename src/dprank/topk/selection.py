@@ -82,11 +82,11 @@ def noisy_top_k(
     bests = best.reduce(given[:whole].reshape(-1, _BLOCK), axis=1)
     if whole < len(given):
         bests = np.append(bests, best.reduce(given[whole:]))
-    order = np.argsort(bests)
+    order = np.argsort(bests)[:: -1 if largest else 1].copy()
     sign = given.dtype.type(1 if largest else -1)
-    items, noisy = _contenders(
-        given, sign, best.reduce(bests), bests, order[::-1] if largest else order, k, scale, _CODE[noise], rng
-    )
+    given = given.view()
+    given.flags.writeable = False  # as it may be given: compiled once for both
+    items, noisy = _contenders(given, sign, best.reduce(bests), bests, order, k, scale, _CODE[noise], rng)
     chosen = np.argpartition(-noisy, k - 1)[:k]
     return items[chosen[np.argsort(-noisy[chosen])]]
 
