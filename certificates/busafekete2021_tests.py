@@ -46,9 +46,10 @@ def variation(p, q) -> fmpq:
 def affinity(m, phi) -> arb:
     """a = (Σ √p √u)² = Z(√φ)² / (m! Z(φ)), factor by factor. 1 − √a <= d <= √(1 − a) for the total variation d."""
     root, power, a = sqrt(phi), arb(1), arb(1)
+    each = (1 + root) / (1 - root)
     for i in range(1, m + 1):
         power *= root
-        a *= (1 - power) / (1 + power) * (1 + root) / (1 - root) / i
+        a *= (1 - power) / (i * (1 + power)) * each
     return a
 
 

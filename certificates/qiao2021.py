@@ -32,9 +32,9 @@ def chance(x: list[fmpq], chosen: list[int], scale: fmpq) -> arb:
     for a, b in pairwise(ends):  # Laplace's law is analytic on either side of its centre
 
         def density(t, low=a):
-            under = [1 - ((it - t) / scale).exp() / 2 if it <= low else ((t - it) / scale).exp() / 2 for it in x]
-            slope = [((it - t if it <= low else t - it) / scale).exp() / (2 * scale) for it in x]
-            last = sum(slope[i] / under[i] for i in chosen)
+            half = {it: ((it - t if it <= low else t - it) / scale).exp() / 2 for it in {*x}}
+            under = [1 - half[it] if it <= low else half[it] for it in x]
+            last = sum(half[x[i]] / scale / under[i] for i in chosen)
             for i, it in enumerate(under):
                 last *= it if i in chosen else 1 - it
             return last

@@ -41,10 +41,43 @@ class fmpq(Fraction):
     def __new__(cls, p: Any = 0, q: Any = 1) -> fmpq:
         if not isinstance(p, int | Fraction) or not isinstance(q, int | Fraction):
             raise TypeError(f"{p!r}/{q!r} is no rational")
-        return super().__new__(cls, p, q)
+        return lowest(p.numerator * q.denominator, p.denominator * q.numerator)
 
-    p, q = Fraction.numerator, Fraction.denominator
+    p = numerator = Fraction._numerator  # type: ignore[assignment,attr-defined]
+    q = denominator = Fraction._denominator  # type: ignore[assignment,attr-defined]
     floor, ceil = Fraction.__floor__, Fraction.__ceil__
+
+
+def lowest(p: int, q: int) -> fmpq:
+    it = object.__new__(fmpq)
+    shared = math.gcd(p, q) if q > 0 else -math.gcd(p, q)
+    if not shared:
+        raise ZeroDivisionError(f"{p}/{q}")
+    it.p, it.q = p // shared, q // shared
+    return it
+
+
+def _exactly(plain: Any) -> Any:
+    """The same where the other is a whole number or a rational, too."""
+    return lambda x, y: plain(x, y) if isinstance(y, int | fmpq) else NotImplemented
+
+
+def _compared(of: Any) -> Any:
+    return lambda x, y: of(x.p * y.denominator, y.numerator * x.q)
+
+
+EXACT: dict[str, Any] = {
+    "add": lambda x, y: lowest(x.p * y.denominator + y.numerator * x.q, x.q * y.denominator),
+    "sub": lambda x, y: lowest(x.p * y.denominator - y.numerator * x.q, x.q * y.denominator),
+    "rsub": lambda x, y: lowest(y.numerator * x.q - x.p * y.denominator, x.q * y.denominator),
+    "mul": lambda x, y: lowest(x.p * y.numerator, x.q * y.denominator),
+    "truediv": lambda x, y: lowest(x.p * y.denominator, x.q * y.numerator),
+    "rtruediv": lambda x, y: lowest(x.q * y.numerator, x.p * y.denominator),
+    "eq": lambda x, y: x.p == y.numerator and x.q == y.denominator,
+    **{name: _compared(getattr(operator, name)) for name in ("lt", "le", "gt", "ge")},
+}
+for _name, _plain in (EXACT | {"radd": EXACT["add"], "rmul": EXACT["mul"]}).items():
+    setattr(fmpq, f"__{_name}__", _exactly(_plain))
 
 
 def _staying_rational(plain: Any) -> Any:
@@ -52,16 +85,14 @@ def _staying_rational(plain: Any) -> Any:
         found = plain(*given)
         if isinstance(found, float | complex):
             raise TypeError(f"{given} gives a float")
-        if not isinstance(found, Fraction):
-            return found  # or NotImplemented
-        it = object.__new__(fmpq)  # in lowest terms already
-        it._numerator, it._denominator = found.numerator, found.denominator
-        return it
+        return lowest(found.numerator, found.denominator) if isinstance(found, Fraction) else found
 
     return of
 
 
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "rpow", "neg", "pos", "abs"):
+fmpq.__neg__ = lambda x: lowest(-x.p, x.q)  # type: ignore[method-assign,assignment]
+fmpq.__abs__ = lambda x: x if x.p >= 0 else -x  # type: ignore[method-assign,assignment]
+for _name in ("pow", "rpow", "pos"):
     setattr(fmpq, f"__{_name}__", _staying_rational(getattr(Fraction, f"__{_name}__")))
 
 # ---------------------------------------------------------------- balls
@@ -190,6 +221,13 @@ def spanning(low: Decimal, high: Decimal) -> arb:
     return found
 
 
+SMALL = {n: arb(n) for n in range(-20, 20)}
+
+
+def ball(x: int | fmpq) -> arb:
+    return SMALL[x] if type(x) is int and x in SMALL else arb(x)
+
+
 def number(x: Any) -> fmpq:
     """What mpmath's number is, to 50 digits."""
     return fmpq(Fraction(coarse.nstr(x, 50)))
@@ -208,10 +246,10 @@ def _with_numbers(name: str) -> None:
     def forth(self: arb, other: Any) -> Any:
         if isinstance(other, arb):
             return between_balls(self, other)
-        return between_balls(self, arb(other)) if isinstance(other, int | fmpq) else NotImplemented
+        return between_balls(self, ball(other)) if isinstance(other, int | fmpq) else NotImplemented
 
     def back(self: arb, other: Any) -> Any:
-        return between_balls(arb(other), self) if isinstance(other, int | fmpq) else NotImplemented
+        return between_balls(ball(other), self) if isinstance(other, int | fmpq) else NotImplemented
 
     setattr(arb, f"__{name}__" if hasattr(arb, f"__{name}__") else name, forth)
     if name in ("add", "sub", "mul", "truediv", "pow"):
