@@ -43,8 +43,8 @@ class fmpq(Fraction):
             raise TypeError(f"{p!r}/{q!r} is no rational")
         return lowest(p.numerator * q.denominator, p.denominator * q.numerator)
 
-    p = numerator = Fraction._numerator  # type: ignore[assignment,attr-defined]
-    q = denominator = Fraction._denominator  # type: ignore[assignment,attr-defined]
+    p = numerator = Fraction._numerator
+    q = denominator = Fraction._denominator
     floor, ceil = Fraction.__floor__, Fraction.__ceil__
 
 
@@ -90,8 +90,8 @@ def _staying_rational(plain: Any) -> Any:
     return of
 
 
-fmpq.__neg__ = lambda x: lowest(-x.p, x.q)  # type: ignore[method-assign,assignment]
-fmpq.__abs__ = lambda x: x if x.p >= 0 else -x  # type: ignore[method-assign,assignment]
+fmpq.__neg__ = lambda x: lowest(-x.p, x.q)  # type: ignore[method-assign]
+fmpq.__abs__ = lambda x: x if x.p >= 0 else -x  # type: ignore[method-assign]
 for _name in ("pow", "rpow", "pos"):
     setattr(fmpq, f"__{_name}__", _staying_rational(getattr(Fraction, f"__{_name}__")))
 
