@@ -1,4 +1,6 @@
-"""Inner loops of the search for events: where to cut the line, and a tree, that tell two samples apart."""
+"""Inner loops of the search for events: where to cut the line, and a tree, that tell two samples apart; and which cell
+each row is in.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["counted", "cut", "grow"]
+__all__ = ["added", "counted", "cut", "extent", "grow", "leaves", "placed", "reached", "weighted"]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -64,7 +66,7 @@ def grow(
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def cut(
     x: NDArray[np.float64], y: NDArray[np.float64], levels: NDArray[np.float64], atoms: int, met: int
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
     """Where to cut the line, from two sorted samples: between all values if they are few, at most twice the `levels`.
 
     Parameters
@@ -81,6 +83,8 @@ def cut(
     edges : ndarray of float, rising
     ranks : ndarray of int, shape (3, edges + 1)
         Places of the cells upwards, downwards, and from the largest ratio of smoothed frequencies to the least.
+    tallies : ndarray of int, shape (2, edges + 1)
+        Values of either sample in every cell.
 
     Notes
     -----
@@ -145,6 +149,7 @@ def cut(
         edges = tried[:size].copy()
     cells = len(edges) + 1
     ranks, order, ratios = np.empty((3, cells), np.intp), np.empty(cells, np.intp), np.empty(cells)
+    tallies = np.empty((2, cells), np.intp)
     i = j = 0
     for cell in range(cells):
         first, second = i, j
@@ -152,6 +157,7 @@ def cut(
             i += 1
         while j < len(y) and (cell == len(edges) or y[j] < edges[cell]):
             j += 1
+        tallies[0, cell], tallies[1, cell] = i - first, j - second
         ratio = (i - first + 0.5) / (j - second + 0.5)
         place = cell
         while place > 0 and ratios[place - 1] < ratio:
@@ -160,7 +166,93 @@ def cut(
         ratios[place], order[place] = ratio, cell
     for cell in range(cells):
         ranks[0, cell], ranks[1, cell], ranks[2, order[cell]] = cell, cells - 1 - cell, cell
-    return edges, ranks
+    return edges, ranks, tallies
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _place(value: float, edges: NDArray[np.float64], start: int, count: int) -> int:
+    """How many of `count` rising edges, from `start` on, are not above a value: steps without a branch to guess."""
+    if not count:
+        return 0
+    at = start
+    while count > 1:
+        half = count >> 1
+        at += half if edges[at + half - 1] <= value else 0
+        count -= half
+    return at - start + int(edges[at] <= value)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def placed(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Of every value the cell between rising edges that it is in."""
+    cells = np.empty(len(values), np.intp)
+    for row in range(len(values)):
+        cells[row] = _place(values[row], edges, 0, len(edges))
+    return cells
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def reached(rows: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.intp]:
+    """How many of its rising thresholds, shape (cuts, features), every number reaches, shape (rows, features)."""
+    cells = np.empty(rows.shape, np.intp)
+    for column in range(rows.shape[1]):
+        edges = thresholds[:, column].copy()
+        for row in range(len(rows)):
+            cells[row, column] = _place(rows[row, column], edges, 0, len(edges))
+    return cells
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def leaves(rows: NDArray[np.float64], columns: NDArray[np.intp], least: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Leaf of every row in the tree whose nodes ask whether a column is `least` or more."""
+    nodes = len(columns)
+    cells = np.empty(len(rows), np.intp)
+    for row in range(len(rows)):
+        at = 0
+        while at < nodes:
+            at = 2 * at + 1 + int(rows[row, columns[at]] >= least[at])
+        cells[row] = at - nodes
+    return cells
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def added(
+    rows: NDArray[np.float64],
+    columns: NDArray[np.intp],
+    starts: NDArray[np.intp],
+    edges: NDArray[np.float64],
+    ratios: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Sums over some columns of what each one's cell adds: column k has the edges from ``starts[k]`` on, and as many
+    ratios and one more, from ``starts[k] + k`` on.
+    """
+    sums = np.zeros(len(rows))
+    for k in range(len(columns)):
+        count = starts[k + 1] - starts[k]
+        for row in range(len(rows)):
+            sums[row] += ratios[starts[k] + k + _place(rows[row, columns[k]], edges, starts[k], count)]
+    return sums
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def weighted(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A weighted sum of every row, from the first column to the last."""
+    sums = np.zeros(len(rows))
+    for row in range(len(rows)):
+        for column in range(len(weights)):
+            sums[row] += rows[row, column] * weights[column]
+    return sums
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def extent(rows: NDArray[np.float64], largest: bool) -> NDArray[np.float64]:
+    """The largest number of every row, or the least; none is NaN."""
+    found = rows[:, 0].copy()
+    for row in range(len(rows)):
+        for column in range(1, rows.shape[1]):
+            value = rows[row, column]
+            found[row] = value if (value > found[row]) == largest and value != found[row] else found[row]
+    return found
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -169,14 +261,7 @@ def counted(values: NDArray[np.float64], edges: NDArray[np.float64], ranks: NDAr
     orders, cells = ranks.shape
     tally = np.zeros(cells, np.int64)
     for value in values:
-        low, high = 0, cells - 1
-        while low < high:
-            middle = (low + high) >> 1
-            if value < edges[middle]:
-                high = middle
-            else:
-                low = middle + 1
-        tally[low] += 1
+        tally[_place(value, edges, 0, cells - 1)] += 1
     sums = np.zeros((orders, cells), np.int64)
     for order in range(orders):
         for cell in range(cells):

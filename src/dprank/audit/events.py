@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.audit._cuts import counted, cut, grow
+from dprank.audit._cuts import added, counted, cut, extent, grow, leaves, placed, reached, weighted
 
 __all__ = ["CATEGORIES", "SMOOTHING", "Event", "Partition", "Rows", "View", "Words", "lowest_bit", "proposals"]
 
@@ -62,7 +62,7 @@ class Partition:
     def counts(self, rows: Rows) -> NDArray[np.int64]:
         """Rows in the r first cells of every order, r = 1 .. cells - 1, shape (orders, cells - 1)."""
         tally = np.bincount(self.cells(rows), minlength=self.ranks.shape[1])
-        return np.cumsum(tally[self.orders], axis=1)[:, :-1]
+        return tally[self.orders].cumsum(axis=1)[:, :-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +136,10 @@ def proposals(p: Rows, q: Rows, *, bits: bool = True) -> list[Partition]:
     >>> Event(partitions[0], order=0, size=1, swapped=False).describe(["the release"])
     'the release < 4'
     """
-    columns = [_cut_up(*_column(c), p, q) for c in range(p.shape[1])]
-    views = _views(p, q, bits) + _ratio([column for column in columns if column], p, q)
-    found = [_whole(p, q), *columns, *(_cut_up(*view, p, q) for view in views), _tree(p, q)]
+    p, q = np.ascontiguousarray(p), np.ascontiguousarray(q)
+    columns = [(c, cuts) for c in range(p.shape[1]) if (cuts := _cut_up(*_column(c), p, q))]
+    views = _views(p, q, bits) + _ratio(columns)
+    found = [_whole(p, q), *(cuts for _, cuts in columns), *(_cut_up(*view, p, q) for view in views), _tree(p, q)]
     return [partition for partition in found if partition]
 
 
@@ -155,7 +156,7 @@ def _views(p: Rows, q: Rows, bits: bool) -> list[tuple[View, Words]]:
     next_ones = ((a, a + 1) for a in range(min(features, JOINT) - 1))
     views = [_difference(a, b) for a, b in (combinations(few, 2) if features <= PAIRED else next_ones)]
     if features >= 2:
-        views += [_sum(), _extent("the least", np.minimum), _extent("the largest", np.maximum)]
+        views += [_sum(), _extent("the least", largest=False), _extent("the largest", largest=True)]
     return views + _projection(p, q) + [_bit(c) for c in few if bits and any(_has_bits(rows[:, c]) for rows in (p, q))]
 
 
@@ -171,9 +172,8 @@ def _sum() -> tuple[View, Words]:
     return lambda rows: rows.sum(axis=1), lambda names: "the sum"
 
 
-def _extent(words: str, of: np.ufunc) -> tuple[View, Words]:
-    # column by column: along short rows numpy is ten times slower
-    return lambda rows: reduce(of, rows.T), lambda names: words
+def _extent(words: str, *, largest: bool) -> tuple[View, Words]:
+    return lambda rows: extent(np.ascontiguousarray(rows), largest), lambda names: words
 
 
 def _bit(c: int) -> tuple[View, Words]:
@@ -197,10 +197,7 @@ def _projection(p: Rows, q: Rows) -> list[tuple[View, Words]]:
     direction = np.linalg.solve(spread + more + 1e-9 * np.eye(p.shape[1]), mean - other) / unit
 
     def view(rows: Rows) -> NDArray[np.float64]:
-        total = np.zeros(len(rows))
-        for column, weight in enumerate(direction.tolist()):
-            total = total + rows[:, column] * weight
-        return total
+        return weighted(np.ascontiguousarray(rows), direction)
 
     return [(view, lambda names: "a weighted sum of the outputs")]
 
@@ -212,22 +209,22 @@ def _moments(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return mean, np.dot(apart.T, apart) * np.true_divide(1, len(rows) - 1)
 
 
-def _ratio(columns: list[Partition], p: Rows, q: Rows) -> list[tuple[View, Words]]:
+def _ratio(columns: list[tuple[int, _Intervals]]) -> list[tuple[View, Words]]:
     """Log likelihood ratio that the features would have if they were independent, over those that clearly differ."""
     if len(columns) < 2:
         return []
-    tallies = [np.array([np.bincount(c.cells(rows), minlength=c.ranks.shape[1]) for rows in (p, q)]) for c in columns]
+    tallies = [intervals.tallies for _, intervals in columns]
     excess = [((a - b) ** 2 / np.maximum(a + b, 1)).sum() - len(a) - 3 * (2 * len(a)) ** 0.5 for a, b in tallies]
     telling = [at for at in np.argsort(excess, kind="stable")[::-1][:JOINT] if excess[at] > 0]
     if len(telling) < 2:
         return []
-    parts = [(columns[at].cells, np.log(np.divide(*(tallies[at] + SMOOTHING)))) for at in telling]
+    chosen = np.array([columns[at][0] for at in telling], np.intp)
+    starts = np.cumsum([0, *(len(columns[at][1].edges) for at in telling)], dtype=np.intp)
+    edges = np.concatenate([columns[at][1].edges for at in telling])
+    ratios = np.concatenate([np.log(np.divide(*(tallies[at] + SMOOTHING))) for at in telling])
 
     def view(rows: Rows) -> NDArray[np.float64]:
-        total = np.zeros(len(rows))
-        for cells, ratios in parts:
-            total = total + ratios[cells(rows)]
-        return total
+        return added(np.ascontiguousarray(rows), chosen, starts, edges, ratios)
 
     return [(view, lambda names: f"the summed log ratio of {len(telling)} outputs")]
 
@@ -266,28 +263,29 @@ def _learned(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.in
 
 @dataclass(frozen=True, eq=False)
 class _Intervals(Partition):
-    """Cells between rising `edges` of a view."""
+    """Cells between rising `edges` of a view, and how often each was met in the two samples: `tallies`, two rows."""
 
     view: View
     edges: NDArray[np.float64]
+    tallies: NDArray[np.intp]
 
     def counts(self, rows: Rows) -> NDArray[np.int64]:
         return counted(np.ascontiguousarray(self.view(rows)), self.edges, self.ranks)
 
 
-def _cut_up(view: View, name: Words, p: Rows, q: Rows) -> Partition | None:
+def _cut_up(view: View, name: Words, p: Rows, q: Rows) -> _Intervals | None:
     """Intervals of a view, ordered by likelihood ratio, upwards and downwards."""
-    edges, ranks = cut(np.sort(view(p)), np.sort(view(q)), _LEVELS[1:-1], ATOMS, MET)
+    edges, ranks, tallies = cut(np.sort(view(p)), np.sort(view(q)), _LEVELS[1:-1], ATOMS, MET)
     if not len(edges):
         return None
 
     def cells(rows: Rows) -> NDArray[np.intp]:
-        return np.searchsorted(edges, view(rows), side="right")
+        return placed(np.ascontiguousarray(view(rows)), edges)
 
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
         return f"{name(names)} {_intervals(kept, edges)}"
 
-    return _Intervals(cells, ranks, words, view, edges)
+    return _Intervals(cells, ranks, words, view, edges, tallies)
 
 
 def _intervals(kept: NDArray[np.bool_], edges: NDArray[np.float64]) -> str:
@@ -312,14 +310,14 @@ def _whole(p: Rows, q: Rows) -> Partition | None:
     weights = _weights(p.shape[1])
 
     def number(rows: Rows) -> NDArray[np.float64]:
-        total = np.zeros(len(rows))
-        for column, weight in enumerate(weights):
-            total = total + rows[:, column] * weight
-        return total
+        return weighted(np.ascontiguousarray(rows), weights)
 
-    values, first = np.unique(number(both := np.concatenate([p, q])), return_index=True)
-    if not 1 < len(values) <= min(CATEGORIES, len(both) // 4):
+    both = np.concatenate([p, q])
+    numbers = number(both)
+    rising = np.sort(numbers)
+    if not 1 < 1 + np.count_nonzero(rising[1:] != rising[:-1]) <= min(CATEGORIES, len(both) // 4):
         return None
+    values, first = np.unique(numbers, return_index=True)
 
     def cells(rows: Rows) -> NDArray[np.intp]:
         x = number(rows)
@@ -338,8 +336,8 @@ def _whole(p: Rows, q: Rows) -> Partition | None:
 
 
 @cache
-def _weights(features: int) -> list[float]:
-    return np.random.default_rng(0).random(features).tolist()
+def _weights(features: int) -> NDArray[np.float64]:
+    return np.random.default_rng(0).random(features)
 
 
 def _tree(p: Rows, q: Rows) -> Partition:
@@ -347,17 +345,12 @@ def _tree(p: Rows, q: Rows) -> Partition:
     learned = np.concatenate([p[:TREE_ROWS], q[:TREE_ROWS]])
     shares = np.arange(1, CUTS + 1) * (len(learned) - 1) // (CUTS + 1)
     thresholds = np.sort(learned, axis=0)[shares]
-    features = range(p.shape[1])
-    reached = np.stack([np.searchsorted(thresholds[:, c], learned[:, c], side="right") for c in features], axis=1)
     columns, cut_at = np.zeros((2, 2**DEPTH - 1), np.intp)
-    grow(reached, min(len(p), TREE_ROWS), CUTS, columns, cut_at)
+    grow(reached(learned, thresholds), min(len(p), TREE_ROWS), CUTS, columns, cut_at)
     least = thresholds[cut_at, columns]
 
     def cells(rows: Rows) -> NDArray[np.intp]:
-        node, every = np.zeros(len(rows), np.intp), np.arange(len(rows))
-        for _ in range(DEPTH):
-            node = 2 * node + 1 + (rows[every, columns[node]] >= least[node])
-        return node - len(columns)
+        return leaves(np.ascontiguousarray(rows), columns, least)
 
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
         over = ", ".join(_named(names, column) for column in sorted(set(columns.tolist())))

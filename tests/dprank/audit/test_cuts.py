@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dprank.audit._cuts import counted, cut, grow
+from dprank.audit._cuts import added, counted, cut, extent, grow, leaves, placed, reached, weighted
 
 CUTS, DEPTH = 6, 3
 LAWS = {
@@ -76,11 +76,43 @@ def test_the_line_is_cut_where_numpy_cuts_it(law, rows):
     rng = np.random.default_rng(42)
     for shift in (0.0, 1.0):
         x, y, more = (SAMPLES[law](rng, n) + add for n, add in zip((*rows, 50), (0.0, shift, 0.0), strict=True))
-        edges, ranks = cut(np.sort(x), np.sort(y), SHARES, ATOMS, MET)
+        edges, ranks, tallies = cut(np.sort(x), np.sort(y), SHARES, ATOMS, MET)
         assert edges.tolist() == cut_at(x, y).tolist()
         cells = [np.bincount(np.searchsorted(edges, side, "right"), minlength=len(edges) + 1) for side in (x, y, more)]
+        assert tallies.tolist() == [cell.tolist() for cell in cells[:2]]
         likelier = np.argsort(-np.log((cells[0] + 0.5) / (cells[1] + 0.5)), kind="stable")
         upwards = np.arange(len(edges) + 1)
         assert ranks.tolist() == [upwards.tolist(), upwards[::-1].tolist(), np.argsort(likelier).tolist()]
         sums = np.cumsum(cells[2][[upwards, upwards[::-1], likelier]], axis=1)[:, :-1]
         assert counted(more, edges, ranks).tolist() == sums.tolist()
+
+
+@pytest.mark.parametrize("law", SAMPLES)
+def test_rows_are_in_the_cells_that_numpy_puts_them_in(law):
+    rng = np.random.default_rng(43)
+    rows = np.stack([SAMPLES[law](rng, 50) for _ in range(4)], axis=1)
+    edges = np.unique(np.r_[rows[:9, 0], rng.normal(size=3)])
+    for some in (edges, edges[:1], edges[:0]):
+        assert placed(rows[:, 0].copy(), some).tolist() == np.searchsorted(some, rows[:, 0], "right").tolist()
+    thresholds = np.sort(rows[:7], axis=0)
+    cells = [np.searchsorted(thresholds[:, c], rows[:, c], "right").tolist() for c in range(4)]
+    assert reached(rows, thresholds).T.tolist() == cells
+    columns, least = rng.integers(0, 4, 7), rng.choice(rows[:, 1], 7)
+    node = np.zeros(50, int)
+    for _ in range(DEPTH):
+        node = 2 * node + 1 + (rows[np.arange(50), columns[node]] >= least[node])
+    assert leaves(rows, columns, least).tolist() == (node - 7).tolist()
+    assert extent(rows, False).tolist() == rows.min(axis=1).tolist()
+    assert extent(rows, True).tolist() == rows.max(axis=1).tolist()
+
+
+def test_sums_over_columns_are_added_from_left_to_right():
+    rng = np.random.default_rng(44)
+    rows, weights, edges = rng.normal(size=(50, 4)), rng.normal(size=4), [np.sort(rng.normal(size=n)) for n in (3, 1)]
+    ratios = [rng.normal(size=n) for n in (4, 2)]
+    by_hand = sum((rows[:, c] * weights[c] for c in range(4)), np.zeros(50))
+    assert weighted(rows, weights).tolist() == by_hand.tolist()
+    chosen, starts = np.array([2, 0]), np.array([0, 3, 4])
+    by_hand = [ratios[k][np.searchsorted(edges[k], rows[:, c], "right")] for k, c in enumerate(chosen)]
+    found = added(rows, chosen, starts, np.concatenate(edges), np.concatenate(ratios))
+    assert found.tolist() == (by_hand[0] + by_hand[1]).tolist()
