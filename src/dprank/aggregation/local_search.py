@@ -38,7 +38,8 @@ def local_search(w: ArrayLike, start: ArrayLike | None = None) -> NDArray[np.int
     Notes
     -----
     Prefix sums of an item's margins give the change in cost for all its new places at once. Shaking moves a few items
-    of a short stretch of the order at random and descends again; the result replaces the order if it costs no more.
+    of a short stretch of the order at random and descends again, where only moves into or out of what has changed can
+    help; the result replaces the order if it costs no more.
 
     Examples
     --------
@@ -55,20 +56,30 @@ def local_search(w: ArrayLike, start: ArrayLike | None = None) -> NDArray[np.int
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _best_place(margin, order, here):
-    """Where the item at `here` should be, and what moving it there saves."""
+def _best_place(margin, order, here, low, high):
+    """Where the item at `here` should be, and what moving it there saves, where only places from `low` to `high` hold
+    other items than when no move helped: beyond them, from outside, what a move saves is what it was.
+    """
     m = len(order)
     row = margin[order[here]]
     best, place, saved = 1e-12, here, 0.0
-    for k in range(here - 1, -1, -1):
-        saved += row[order[k]]
-        if saved > best:
-            best, place = saved, k
+    if low <= here < high:
+        low, high = 0, m
+    if low < here:
+        for k in range(here - 1, high - 1, -1):
+            saved += row[order[k]]
+        for k in range(min(here, high) - 1, low - 1, -1):
+            saved += row[order[k]]
+            if saved > best:
+                best, place = saved, k
     saved = 0.0
-    for k in range(here + 1, m):
-        saved -= row[order[k]]
-        if saved > best:
-            best, place = saved, k
+    if here < high:
+        for k in range(here + 1, low):
+            saved -= row[order[k]]
+        for k in range(max(here + 1, low), high):
+            saved -= row[order[k]]
+            if saved > best:
+                best, place = saved, k
     return place, (best if place != here else 0.0)
 
 
@@ -82,19 +93,23 @@ def _move(order, here, there):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _descend(margin, order, place):
-    """Move items in turn, each to its best place, until a whole round moves none; what all that saves."""
+def _descend(margin, order, place, low, high):
+    """Move items in turn, each to its best place, until a whole round moves none; what all that saves.
+
+    Before items were moved between the places `low` and `high`, no move helped.
+    """
     m = len(order)
     for k in range(m):
         place[order[k]] = k
     total, idle, item = 0.0, 0, 0
     while idle < m:
         here = place[item]
-        there, saved = _best_place(margin, order, here)
+        there, saved = _best_place(margin, order, here, low, high)
         if there != here:
             _move(order, here, there)
             for k in range(min(here, there), max(here, there) + 1):
                 place[order[k]] = k
+            low, high = min(low, here, there), max(high, here + 1, there + 1)
             total += saved
             idle = 0
         idle += 1
@@ -107,7 +122,7 @@ def _search(margin, order, rounds):
     """Descend, then `rounds` times: shake, descend, go on from there if it is no worse. Leaves the best in `order`."""
     m = len(order)
     place = np.empty(m, np.int64)
-    _descend(margin, order, place)
+    _descend(margin, order, place, 0, m)
     if m < 4:
         return
     state = np.uint64(1)
@@ -121,7 +136,8 @@ def _search(margin, order, rounds):
             one = first + _below(state, reach)
             state = _next(state)
             _move(trial, one, first + _below(state, reach))
-        saved = _saving(margin, here, trial, place) + _descend(margin, trial, place)
+        low, high = (0, m) if m < 2 * reach else (first, first + reach)
+        saved = _saving(margin, here, trial, place) + _descend(margin, trial, place, low, high)
         if saved >= 0:
             _copy(trial, here)
             ahead += saved

@@ -72,9 +72,24 @@ def test_its_account_of_the_cost_is_right():
     margin = w - w.T
     order, place = np.random.default_rng(3).permutation(15), np.empty(15, np.int64)
     before = kemeny_score(order, w)
-    saved = module._descend(margin, order, place)
+    saved = module._descend(margin, order, place, 0, 15)
     assert before - saved == pytest.approx(kemeny_score(order, w), abs=1e-9)
     np.testing.assert_array_equal(place[order], np.arange(15))
+
+
+def test_only_moves_into_or_out_of_what_has_changed_are_tried():
+    rng = np.random.default_rng(4)
+    for m in (30, 60):
+        margin = noise(m) - noise(m).T
+        best, place = rng.permutation(m), np.empty(m, np.int64)
+        module._descend(margin, best, place, 0, m)
+        for first in rng.integers(0, m - 12, 20):
+            shaken = best.copy()
+            shaken[first : first + 12] = rng.permutation(shaken[first : first + 12])
+            every = shaken.copy()
+            saved = module._descend(margin, shaken, place, first, first + 12)
+            assert module._descend(margin, every, place, 0, m) == saved
+            np.testing.assert_array_equal(shaken, every)
 
 
 def test_a_search_that_worsens_is_found_out():
