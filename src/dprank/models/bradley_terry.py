@@ -387,15 +387,29 @@ def _rows(theta: ArrayLike, replicates: int | None) -> NDArray[np.float64]:
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _erdos_renyi(theta, probability, rng, played, wins):
-    """One uniform number decides a pair: below P(compared and won), below P(compared), or above."""
+    """One uniform number decides a pair: below P(compared and won), below P(compared), or above.
+
+    Odds are quotients of exponentials, an item each; where rounding could matter they are computed by themselves.
+    """
     replicates, n = theta.shape
+    odds = np.empty(n)
     for r in range(replicates):
+        low, high = theta[r, 0], theta[r, 0]
+        for i in range(1, n):
+            low, high = min(low, theta[r, i]), max(high, theta[r, i])
         for i in range(n):
+            odds[i] = np.exp(theta[r, i] - high)
+        wide = high - low > 600.0
+        for i in range(n):
+            mine = 0.0
             for j in range(i + 1, n):
                 u = rng.random()
-                if u < probability:
-                    played[r, i, j] = played[r, j, i] = 1.0
-                    if u * (1.0 + np.exp(theta[r, j] - theta[r, i])) < probability:
-                        wins[r, i] += 1.0
-                    else:
-                        wins[r, j] += 1.0
+                met, both = 1.0 if u < probability else 0.0, odds[i] + odds[j]
+                beyond = u * both - probability * odds[i]
+                if wide or abs(beyond) <= 1e-9 * both:
+                    beyond = u * (1.0 + np.exp(theta[r, j] - theta[r, i])) - probability
+                won = met if beyond < 0 else 0.0
+                played[r, i, j] = played[r, j, i] = met
+                mine += won
+                wins[r, j] += met - won
+            wins[r, i] += mine

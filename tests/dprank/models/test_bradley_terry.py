@@ -261,6 +261,20 @@ def test_replicates_agree_with_comparisons_one_by_one():
             assert (np.abs(one.mean(0) - many.mean(0)) <= 6 * error).all()
 
 
+@pytest.mark.parametrize("scale", [1.0, 40.0, 500.0])
+def test_replicates_are_the_pairs_that_their_uniforms_say(scale):
+    theta, chance, pairs = scale * np.random.default_rng(8).uniform(-1, 1, (6, 40)), 0.6, np.triu_indices(40, 1)
+    played, wins = erdos_renyi_counts(theta, chance, rng=np.random.default_rng(9))
+    uniform = np.random.default_rng(9).random((6, len(pairs[0])))
+    with np.errstate(over="ignore"):
+        won = uniform * (1 + np.exp(theta[:, pairs[1]] - theta[:, pairs[0]])) < chance
+    np.testing.assert_array_equal(played[:, pairs[0], pairs[1]], uniform < chance)
+    lost = (uniform < chance) & ~won
+    for row in range(6):
+        counts = np.bincount(pairs[0], won[row], 40) + np.bincount(pairs[1], lost[row], 40)
+        np.testing.assert_array_equal(wins[row], counts)
+
+
 def test_replicates_with_strengths_of_their_own():
     rng = np.random.default_rng(7)
     rows = np.array([[9.0, -9.0, 0.0], [-9.0, 9.0, 0.0], [0.0, 0.0, 0.0]]).repeat(300, 0)
