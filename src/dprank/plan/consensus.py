@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dprank.aggregation.private_footrule import assignments, footrule_costs
 from dprank.aggregation.sent_reports import completed
 from dprank.plan.crowd import POLLS, Crowd, ballots, crowd_of, in_camps, margins, middles, mixed, scored
-from dprank.plan.laws import Noise, pair_right, pairs_of, summed_up, told_apart
+from dprank.plan.laws import Noise, pair_right, pairs_of, share_of, summed_up, told_apart
 from dprank.plan.ranking import middle
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
 from dprank.plan.tags import TAGS, choosable
@@ -238,15 +238,14 @@ class Ordering(Candidate):
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
         places, bare = (self.places(noise, setting.persons) for noise in (drawn, NONE))
-        right = self.accuracy(drawn, setting.persons)
+        right, wrong = self.accuracy(drawn, setting.persons), _wrong(places)
         # a wider error bar than noise has: what is lost to sampling is no more than all
-        lost = min(_wrong(bare), _wrong(places))
-        return Measured(_wrong(places), lost, lost, None, None, right, *summed_up(-places, setting.k))
+        lost = min(_wrong(bare), wrong)
+        return Measured(wrong, lost, lost, None, None, right, *summed_up(-places, setting.k))
 
 
 def _wrong(places: Array) -> float:
-    better, worse, weight = pairs_of(places.shape[1])
-    return float(((places[:, better] > places[:, worse]) @ weight).mean())
+    return float(share_of(np.greater, places).mean())
 
 
 def _by_sums(table: Array, n_items: int) -> Array:
