@@ -237,9 +237,15 @@ def epsilon_per_round(
     require_spare(composition, delta)
 
     if composition == "optimal" and delta > 0:
-        return largest_under(lambda one: optimal_delta(k, one, epsilon), delta, epsilon / k, 1e-13)
+        return _optimal_round(k, epsilon, delta)
     told = partial(total_epsilon, composition, k, delta=delta, bounded_range=bounded_range)
     return largest_under(told, epsilon, epsilon / k, 1e-13)
+
+
+@lru_cache(maxsize=256)
+def _optimal_round(k: int, epsilon: float, delta: float) -> float:
+    """What `epsilon_per_round` says of "optimal"; who calibrates noise for many data sets asks for the same again."""
+    return largest_under(lambda one: optimal_delta(k, one, epsilon), delta, epsilon / k, 1e-13)
 
 
 def require_spare(composition: Composition, delta: float) -> None:
