@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -368,7 +369,8 @@ class Seen:
         high, low = judged.shares()
         p = np.maximum(high - 0.5 * np.sqrt(high * (1 - high) / n), 0)
         q = np.minimum(low + 0.5 * np.sqrt(low * (1 - low) / n) + 0.5 / n, 1)
-        chance = np.array([(1 - p) * (1 - q), (1 - p) * q, p * (1 - q), p * q])
+        not_p, not_q = 1 - p, 1 - q
+        chance = np.array([not_p * not_q, not_p * q, p * not_q, p * q])
         made: dict[int, Event] = {}
         plan = Plan([], [], [])
         for epsilon in grid:
@@ -408,7 +410,7 @@ class Judged:
         """Of every event, how often it happened to the data set that is to make it likely, and to the other."""
         a, b = (np.concatenate([count.ravel() for count in side]) for side in zip(*self.counts, strict=True))
         n = self.rows
-        return np.r_[a, n - b] / n, np.r_[b, n - a] / n
+        return np.concatenate([a, n - b]) / n, np.concatenate([b, n - a]) / n
 
     def event(self, at: int) -> Event:
         """Number `at` of `shares`."""
@@ -429,6 +431,7 @@ def _tables(x: NDArray[np.bool_], y: NDArray[np.bool_]) -> NDArray[np.float64]:
     return np.bincount(4 * part + 2 * x + y, minlength=4 * PARTS).reshape(PARTS, 4).astype(float)
 
 
+@lru_cache(maxsize=256)
 def log_returns(epsilon: float, delta: float) -> NDArray[np.float64]:
     """Log factors of wealth for (x, y) = 00, 01, 10, 11, shape (stakes, 4): a row for each of `STAKES`.
 
@@ -438,4 +441,6 @@ def log_returns(epsilon: float, delta: float) -> NDArray[np.float64]:
     [0.0, -3.912, 0.308, -0.966]
     """
     x, y = np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0, 1.0])
-    return np.log1p(STAKES[:, None] / (math.exp(epsilon) + delta) * (x - math.exp(epsilon) * y - delta))
+    returns = np.log1p(STAKES[:, None] / (math.exp(epsilon) + delta) * (x - math.exp(epsilon) * y - delta))
+    returns.flags.writeable = False
+    return returns

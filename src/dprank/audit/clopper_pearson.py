@@ -127,8 +127,11 @@ def loss_bounds(first: ArrayLike, second: ArrayLike, rows: int, delta: float, er
     >>> 0.9 < float(bounds[0]) < math.log(3), float(bounds[1])  # 3/4 against 1/4, and never seen
     (True, -inf)
     """
-    x, y = as_floats("first", first), as_floats("second", second)
-    p = np.where(x > 0, beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)
-    q = np.where(y < rows, beta.isf(error, y + 1, np.maximum(rows - y, 1)), 1.0)
+    # counts of many events are few numbers
+    (x, of_x), (y, of_y) = (
+        np.unique(as_floats(name, counts), return_inverse=True) for name, counts in (("first", first), ("second", second))
+    )
+    p = np.where(x > 0, beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)[of_x]
+    q = np.where(y < rows, beta.isf(error, y + 1, np.maximum(rows - y, 1)), 1.0)[of_y]
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(p - delta, 0)) - np.log(q)
