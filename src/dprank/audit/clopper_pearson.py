@@ -128,9 +128,8 @@ def loss_bounds(first: ArrayLike, second: ArrayLike, rows: int, delta: float, er
     (True, -inf)
     """
     # counts of many events are few numbers
-    (x, of_x), (y, of_y) = (
-        np.unique(as_floats(name, counts), return_inverse=True) for name, counts in (("first", first), ("second", second))
-    )
+    x, of_x = np.unique(as_floats("first", first), return_inverse=True)
+    y, of_y = np.unique(as_floats("second", second), return_inverse=True)
     p = np.where(x > 0, beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)[of_x]
     q = np.where(y < rows, beta.isf(error, y + 1, np.maximum(rows - y, 1)), 1.0)[of_y]
     with np.errstate(divide="ignore"):
