@@ -75,15 +75,15 @@ def beside(app: Sphinx, page: str, template: str, context: dict[str, Any], doctr
 
 
 def start(app: Sphinx) -> None:
-    """Nothing is laid out."""
+    """Nothing is laid out; the theme, which may only now be loaded, lays nothing out by itself."""
     app.contents = {}
+    for it in list(app.events.listeners["html-page-context"]):
+        if it.handler is add_toctree_functions:
+            app.disconnect(it.id)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
     app.connect("builder-inited", start)
-    for it in list(app.events.listeners["html-page-context"]):
-        if it.handler is add_toctree_functions:
-            app.disconnect(it.id)
     app.connect("html-page-context", beside, priority=499)  # before the theme asks which of its parts are empty
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,12 @@ def _linked(text: str, words: re.Pattern[str], forms: dict[str, str], seen: set[
 _TEXT = LatexNodes2Text(math_mode="text", keep_comments=False)
 
 
+@cache
+def formula(latex: str) -> str:
+    """A formula in words; most stand on many pages."""
+    return str(_TEXT.latex_to_text(latex)).strip()
+
+
 def plain(node: nodes.Node) -> str:
     """What is said in `node` itself, in words."""
 
@@ -107,7 +114,7 @@ def plain(node: nodes.Node) -> str:
         if isinstance(node, nodes.Text):
             yield str(node)
         elif isinstance(node, nodes.math):
-            yield _TEXT.latex_to_text(node.astext()).strip()
+            yield formula(node.astext())
         elif not isinstance(node, MUTE):
             for child in node.children:
                 yield from words(child)
