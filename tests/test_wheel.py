@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import runpy
@@ -33,6 +34,32 @@ refuted: bool = dprank.audit(mechanism, [(answers, answers)], rng=np.random.defa
 """
 
 
+#: Run each block in a process and a folder of its own, forked from one that has imported the library and nothing else.
+EACH = """\
+import json, os, sys, traceback
+import dprank
+assert dprank.__file__.startswith(sys.argv[1])
+for number, block in enumerate(json.load(sys.stdin)):
+    os.mkdir(str(number))
+    child = os.fork()
+    if not child:
+        code = 1
+        for name, stream in (("out", 1), ("err", 2)):
+            os.dup2(os.open(f"{number}.{name}", os.O_CREAT | os.O_WRONLY), stream)
+        os.chdir(str(number))
+        try:
+            exec(compile(block, f"block {number}", "exec"), {"__name__": "__main__"})
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
     """The wheel, unpacked."""
@@ -56,11 +83,10 @@ def keep_compiled(ours, unpacked):
             shutil.copy2(kernel, unpacked.parent / "__pycache__")
 
 
-def python(wheel, folder, *arguments):
+def python(wheel, folder, *arguments, said=None):
     environment = os.environ | {"PYTHONPATH": str(wheel), "MYPYPATH": str(wheel)}
-    return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, input=said, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
@@ -83,14 +109,22 @@ def test_the_wheel_holds_the_library_alone(wheel):
     ]
 
 
+@pytest.fixture(scope="module")
+def blocks(wheel, tmp_path_factory):
+    """Where each block of the README was run: its folder, what it said beside it, and its exit code."""
+    folder = tmp_path_factory.mktemp("blocks")
+    done = python(wheel, folder, "-c", EACH, str(wheel), said=json.dumps(BLOCKS))
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder, [int(line) for line in done.stdout.splitlines()]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_a_block_of_the_readme_runs_in_an_empty_folder(number, wheel, tmp_path):
-    where = f"import dprank; assert dprank.__file__.startswith({str(wheel)!r})\n"
-    done = python(wheel, tmp_path, "-c", where + BLOCKS[number])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "epsilon = " in done.stdout
-    assert not list(tmp_path.iterdir())
+def test_a_block_of_the_readme_runs_in_an_empty_folder(number, blocks):
+    folder, codes = blocks
+    assert (codes[number], (folder / f"{number}.err").read_text()) == (0, "")
+    assert "epsilon = " in (folder / f"{number}.out").read_text()
+    assert not list((folder / str(number)).iterdir())
 
 
 @pytest.mark.slow

@@ -45,6 +45,8 @@ def settle(instance: Any, **values: Any) -> None:
 
 def require_whole(name: str, value: Any, least: int, most: int = MOST) -> int:
     """Refuse what is not an integer from `least` to `most`."""
+    if type(value) is int and least <= value <= most:
+        return value
     # numpy counts time spans among the integers
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
     if not whole or not least <= int(value) <= most:
@@ -57,7 +59,9 @@ def require_whole(name: str, value: Any, least: int, most: int = MOST) -> int:
 def require_real(name: str, value: Any, needed: str, fits: Callable[[float], bool], *, up: bool = False) -> float:
     """Refuse what is not a real number that `fits`, which must be false of NaN."""
     number = math.nan
-    if isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.timedelta64):
+    if type(value) is float:
+        number = value
+    elif isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.timedelta64):
         number = _as_float(value, up)
     if not fits(number):
         raise ValueError(f"{name} = {shown(value)}; {needed}")

@@ -197,8 +197,12 @@ def mixed(each: Array, draws: int) -> Array:
     [0.0, 0.0, 0.0]
     """
     some = each[:: max(1, len(each) // 800)][:800]
-    rng = np.random.default_rng([_SEED, draws, len(some)])
-    return np.asarray(rng.standard_normal((draws, len(some))) @ some / math.sqrt(len(some)))
+    return np.asarray(_normal(draws, len(some)) @ some / math.sqrt(len(some)))
+
+
+@lru_cache(maxsize=4)
+def _normal(draws: int, number: int) -> Array:
+    return np.random.default_rng([_SEED, draws, number]).standard_normal((draws, number))
 
 
 @lru_cache(maxsize=4)
