@@ -34,9 +34,10 @@ refuted: bool = dprank.audit(mechanism, [(answers, answers)], rng=np.random.defa
 """
 
 
-#: Run each block in a process and a folder of its own, forked from one that has imported the library and nothing else.
+#: Run each block in a process and a folder of its own, forked from one that has imported what the library asks for.
 EACH = """\
 import json, os, sys, traceback
+import numba, pandas, scipy.optimize, scipy.stats
 import dprank
 assert dprank.__file__.startswith(sys.argv[1])
 for number, block in enumerate(json.load(sys.stdin)):

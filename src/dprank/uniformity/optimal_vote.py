@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from dprank._require import (
@@ -225,15 +226,18 @@ def noisy_vote_sf(n_batches: int, rate: float, scale: float, bound: float, votes
     >>> round(noisy_vote_sf(n_batches=10, rate=0.1, scale=1.0, bound=math.inf, votes=4.0), 4)
     0.0434
     """
-    count = np.arange(n_batches + 1)
-    return float(min(1.0, stats.binom.pmf(count, n_batches, rate) @ tulap_sf(votes - count, scale, bound)))
+    return _attained(stats.binom.pmf(np.arange(n_batches + 1), n_batches, rate), scale, bound, votes)
+
+
+def _attained(law: NDArray[np.float64], scale: float, bound: float, votes: float) -> float:
+    """P(votes with noise >= `votes`) by the law of the votes."""
+    return float(min(1.0, law @ tulap_sf(votes - np.arange(len(law)), scale, bound)))
 
 
 def _threshold(n_batches: int, rate: float, scale: float, bound: float, size: float) -> float:
     """The least number on the grid that the noisy votes attain with probability at most `size`."""
-    least = least_whole(
-        lambda t: noisy_vote_sf(n_batches, rate, scale, bound, t / UNIT) <= size, -UNIT, (n_batches + 1) * UNIT
-    )
+    law = stats.binom.pmf(np.arange(n_batches + 1), n_batches, rate)
+    least = least_whole(lambda t: _attained(law, scale, bound, t / UNIT) <= size, -UNIT, (n_batches + 1) * UNIT)
     return least / UNIT
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -473,16 +473,24 @@ def test_the_table_is_whole(committed, monkeypatch):
         heat: set(zip(*(rows[name] for name in table.LABEL), strict=True))
         for heat, rows in committed.groupby(table.HEAT)
     }
-    monkeypatch.setattr(arena, "contenders", between)
+    monkeypatch.setattr(arena, "contenders", partial(between, contenders.contenders))
+    monkeypatch.setattr(arena, "estimators", partial(between, estimates.estimators))
     for heat in arena.heats():
         due = {label for epsilon in arena.EPSILONS for label, _ in arena.entered(heat, epsilon)}
         assert there[tuple(heat.get(name, 0) for name in table.HEAT)] == due, heat
 
 
-def between(setting, form):
-    """Who can keep the least epsilon and the most can keep all between: only where these are others, they are asked."""
-    least, most = (contenders.contenders(replace(setting, epsilon=arena.EPSILONS[at]), form) for at in (0, -1))
-    return least if least.keys() == most.keys() else contenders.contenders(setting, form)
+def between(everybody, setting, *form, ends=(arena.EPSILONS[0], arena.EPSILONS[-1])):
+    """Who can keep little epsilon and much can keep what is between: only where these are others, more are asked."""
+    least, most = (everybody(replace(setting, epsilon=end), *form) for end in ends)
+    if least.keys() == most.keys():
+        return least
+    inside = [epsilon for epsilon in arena.EPSILONS if ends[0] < epsilon < ends[1]]
+    if not inside:
+        return most if setting.epsilon == ends[1] else least
+    middle = inside[len(inside) // 2]
+    narrower = (ends[0], middle) if setting.epsilon <= middle else (middle, ends[1])
+    return between(everybody, setting, *form, ends=narrower)
 
 
 @pytest.mark.slow
