@@ -231,7 +231,7 @@ def noisy_vote_sf(n_batches: int, rate: float, scale: float, bound: float, votes
 
 def _attained(law: NDArray[np.float64], scale: float, bound: float, votes: float) -> float:
     """P(votes with noise >= `votes`) by the law of the votes."""
-    return float(min(1.0, law @ tulap_sf(votes - np.arange(len(law)), scale, bound)))
+    return min(1.0, float(law @ tulap_sf(votes - np.arange(len(law)), scale, bound)))
 
 
 def _threshold(n_batches: int, rate: float, scale: float, bound: float, size: float) -> float:
