@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 
+import dask
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
@@ -39,7 +40,11 @@ def run(**changes):
 
 @pytest.fixture(scope="module")
 def local():
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+    """Two processes, forked from one that has the libraries loaded, as is the one that takes the place of a killed."""
+    with (
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+    ):
         yield cluster
 
 

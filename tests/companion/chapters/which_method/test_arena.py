@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 
@@ -425,23 +426,32 @@ def test_losses_of_right_and_wrong_orders():
     assert arena._ordered(order)["pairs"] * 6 == kendall_distance(np.argsort(order), np.arange(4))
 
 
-@cache
-def ran(number):
-    """One of the small heats, a hundred times; the same ones as often as needed."""
+@contextmanager
+def briefly():
+    """Heats of a hundred repetitions, at three epsilons."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arena, "MOST", 100)
+        for module in (arena, table):
+            patch.setattr(module, "EPSILONS", (0.05, 1.0, 10.0))
+        yield
+
+
+@cache
+def ran(number):
+    """One of the small heats; the same ones as often as needed."""
+    with briefly():
         return table.ran(SMALL[number], table.due(SMALL[number]))
 
 
 @pytest.mark.parametrize("number", range(len(SMALL)), ids=[heat["question"] for heat in SMALL])
-def test_a_newcomer_changes_nobody_s_numbers(number, monkeypatch):
+def test_a_newcomer_changes_nobody_s_numbers(number):
     heat, whole = SMALL[number], ran(number)
-    assert len(table.cells(whole)) == sum(len(list(arena.entered(heat, epsilon))) for epsilon in arena.EPSILONS)
-    assert not whole.isna().any().any()
     cells = table.cells(whole).sample(3, random_state=6)
     labels = {table.label_of(row) for _, row in cells.iterrows()}
-    monkeypatch.setattr(arena, "MOST", 100)
-    alone = table.ran(heat, labels)
+    with briefly():
+        assert len(table.cells(whole)) == sum(len(list(arena.entered(heat, epsilon))) for epsilon in arena.EPSILONS)
+        alone = table.ran(heat, labels)
+    assert not whole.isna().any().any()
     pd.testing.assert_frame_equal(alone, whole.merge(cells), check_exact=True)
 
 
