@@ -244,6 +244,7 @@ def test_finds_faults_in_browser(planted_site: Path, monkeypatch: pytest.MonkeyP
     fault that axe is asked for, and nothing else.
     """
     monkeypatch.setattr(browser, "PATIENCE", 300)
+    monkeypatch.setattr(browser, "VISITS", 20)  # two browsers
     pages, found = planted(), by_page(check_site(planted_site))
     assert found.keys() == pages.keys()
     for name, (_, *said) in pages.items():
