@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from dprank._search import largest, largest_under, least, least_under, least_whole
+from dprank._search import largest, largest_under, least, least_under, least_whole, least_whole_under
 
 
 @pytest.mark.parametrize("border", [1e-200, 0.3, 1.0, 1e200])
@@ -42,6 +42,23 @@ def test_what_is_found_by_values_is_what_bisection_finds(value, most, start, wit
     assert largest_under(rising, most, start, within) == largest(lambda x: rising(x) <= most, start, within)
 
 
+WHOLE = {
+    "power": lambda x: 1.0 if x < 1 else x**-3.0,
+    "exponential": lambda x: math.exp(min(-x / 1000, 1.0)),
+    "step": lambda x: 2.0 if x < 12345 else 0.0,
+    "stairs": lambda x: 0.5 ** max(x // 100, -1),
+    "flat": lambda x: max(0.25, 1 - x / 1e6),
+    "infinite": lambda x: math.inf if x < 70 else 0.7 / x,
+}
+
+
+@pytest.mark.parametrize("value", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize("most", [0.25, 0.3, 0.9])
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (-50, 10**7), (10**8, 10**9)])
+def test_what_is_found_by_values_is_what_bisection_finds_of_whole_numbers(value, most, low, high):
+    assert least_whole_under(value, most, low, high) == least_whole(lambda x: value(x) <= most, low, high)
+
+
 def test_values_are_asked_for_in_less_than_half_of_the_places():
     asked: Counter[str] = Counter()
 
@@ -51,6 +68,10 @@ def test_values_are_asked_for_in_less_than_half_of_the_places():
 
     least_under(lambda x: value(x, "values"), 1e-6, 1.0)
     least(lambda x: value(x, "halves") <= 1e-6, 1.0)
+    assert 2 * asked["values"] < asked["halves"]
+    asked.clear()
+    least_whole_under(lambda x: value(x / 1e6, "values"), 1e-6, 0, 10**9)
+    least_whole(lambda x: value(x / 1e6, "halves") <= 1e-6, 0, 10**9)
     assert 2 * asked["values"] < asked["halves"]
 
 

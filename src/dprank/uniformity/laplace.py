@@ -20,7 +20,7 @@ from dprank._require import (
     require_sizes,
     settle,
 )
-from dprank._search import least_whole
+from dprank._search import least_whole_under
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
@@ -141,11 +141,11 @@ class LaplaceUnif:
         scale = require_drawable(epsilon, ratio_up(free.sensitivity, epsilon))
         counts, law = free.law_of_counts()
 
-        def too_often(u: int) -> bool:
-            return float(law @ discrete_laplace_cdf(u - counts, scale)) > size
+        def rejected(fewer: int) -> float:
+            return float(law @ discrete_laplace_cdf(-fewer - counts, scale))
 
-        most = least_whole(too_often, int(counts[0]) - math.ceil(scale), int(counts[-1]) + 1) - 1
-        return cls(n_items, n_voters, scale, free.statistic(most))
+        fewer = least_whole_under(rejected, size, -int(counts[-1]) - 1, math.ceil(scale) - int(counts[0]))
+        return cls(n_items, n_voters, scale, free.statistic(-fewer))
 
     @property
     def n_pairs(self) -> int:

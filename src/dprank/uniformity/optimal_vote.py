@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -24,7 +25,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank._search import least_whole
+from dprank._search import least_whole, least_whole_under
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Source, require_drawable, require_source
@@ -237,8 +238,8 @@ def _attained(law: NDArray[np.float64], scale: float, bound: float, votes: float
 def _threshold(n_batches: int, rate: float, scale: float, bound: float, size: float) -> float:
     """The least number on the grid that the noisy votes attain with probability at most `size`."""
     law = stats.binom.pmf(np.arange(n_batches + 1), n_batches, rate)
-    least = least_whole(lambda t: _attained(law, scale, bound, t / UNIT) <= size, -UNIT, (n_batches + 1) * UNIT)
-    return least / UNIT
+    above = partial(_attained, law, scale, bound)
+    return least_whole_under(lambda t: above(t / UNIT), size, -UNIT, (n_batches + 1) * UNIT) / UNIT
 
 
 def _fewest(level: float, scale: float, bound: float, size: float, epsilon: float, n_voters: int) -> int:
