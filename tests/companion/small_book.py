@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import filecmp
@@ -11,8 +12,11 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -22,6 +26,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from companion.__main__ import main
+from companion.press import render
 from companion.press.pipeline import Build
 
 REPOSITORY = Path(__file__).parents[2]
@@ -184,6 +189,27 @@ def make_whole_book(root: Path, source: Path = REPOSITORY) -> Path:
     return root
 
 
+#: For every line that it reads, it forks a process that renders.
+PRESS = """\
+import json, os, sys, time
+import matplotlib, sphinx.builders.html, sphinx_book_theme, sphinx_design, myst_nb.sphinx_ext, jupyter_book.sphinx
+from jupyter_book.cli.main import main
+for line in sys.stdin:
+    arguments, variables, folder, said = json.loads(line)
+    if not (child := os.fork()):
+        for number in (1, 2):
+            os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), number)
+        os.environ.clear()
+        os.environ.update(variables)
+        time.tzset()
+        os.chdir(folder)
+        sys.path[1:1] = variables["PYTHONPATH"].split(os.pathsep)
+        sys.argv[1:] = arguments
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
 class Built(NamedTuple):
     """A book that is there for all tests, and what its making said; whoever changes it copies it first."""
 
@@ -206,9 +232,41 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], list
 
 
 def build(root: Path, profile: str = "standard", chapter: str | None = None) -> list[str]:
+    """What is said when a book is built; its site is rendered as ever, but in a process that need not load Sphinx."""
     lines: list[str] = []
-    Build(root, profile, chapter, 2, lines.append).run()
+    with mock.patch.object(render, "subprocess", mock.Mock(wraps=subprocess, run=pressed)):
+        Build(root, profile, chapter, 2, lines.append).run()
     return lines
+
+
+@cache
+def press(hashed: str) -> subprocess.Popen[str]:
+    """Forks presses, in which texts are hashed with this seed."""
+    variables = os.environ | {
+        "PYTHONHASHSEED": hashed,
+        "LC_ALL": "C",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    started = subprocess.Popen(
+        [sys.executable, "-c", PRESS], env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(started.communicate)
+    return started
+
+
+def pressed(command: list[str], *, env: dict[str, str], cwd: Path, **_: Any) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run` of a command that renders."""
+    [interpreter, option, program, *arguments] = command
+    assert (interpreter, option, program.rpartition("; ")[0].rpartition("; ")[2]) == (
+        sys.executable, "-c", "from jupyter_book.cli.main import main"
+    )  # fmt: skip
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as said:
+        server = press(env["PYTHONHASHSEED"])
+        assert server.stdin
+        assert server.stdout
+        print(json.dumps([arguments, env, str(cwd), said.name]), file=server.stdin, flush=True)
+        return subprocess.CompletedProcess(command, int(server.stdout.readline()), said.read())
 
 
 def replace(path: Path, old: str, new: str) -> None:
