@@ -249,8 +249,7 @@ def summed_up(scores: Array, k: int) -> Simulated:
     """What `simulated` says, of given noisy scores, shape (draws, items), the best item first."""
     order = (np.diff(scores, axis=1) < 0).all(axis=1).mean()
     top = (scores[:, :k].min(axis=1) > scores[:, k:].max(axis=1, initial=-np.inf)).mean()
-    wrong = share_of(np.less_equal, scores)
-    low, high = np.quantile(wrong, [0.025, 0.975])
+    low, high = np.quantile(share_of(np.less_equal, scores), [0.025, 0.975])
     return Simulated(float(order), float(top), (float(low), float(high)))
 
 
