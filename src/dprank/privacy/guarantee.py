@@ -17,6 +17,7 @@ __all__ = ["Adjacency", "Guarantee", "Mechanism", "Model", "Unit", "compose", "r
 Unit = Literal["comparison", "voter"]
 Adjacency = Literal["replace", "add_remove"]
 Model = Literal["central", "local"]
+_UNITS, _ADJACENCIES, _MODELS = map(get_args, (Unit, Adjacency, Model))
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class Guarantee:
             self,
             epsilon=require_loss("epsilon", self.epsilon, up=True),
             delta=require_below_1("delta", self.delta, up=True),
-            unit=require_one_of("unit", self.unit, get_args(Unit)),
-            adjacency=require_one_of("adjacency", self.adjacency, get_args(Adjacency)),
-            model=require_one_of("model", self.model, get_args(Model)),
+            unit=require_one_of("unit", self.unit, _UNITS),
+            adjacency=require_one_of("adjacency", self.adjacency, _ADJACENCIES),
+            model=require_one_of("model", self.model, _MODELS),
         )
 
     def __str__(self) -> str:
@@ -94,8 +95,8 @@ class Guarantee:
         is to remove and to add, hence :math:`(2 \varepsilon, (1 + e^\varepsilon) \delta)`. So is one comparison more
         or less of a voter who gave others, where whole voters are added or removed. All of it is attained.
         """
-        unit = require_one_of("unit", unit, get_args(Unit))
-        adjacency = require_one_of("adjacency", adjacency, get_args(Adjacency))
+        unit = require_one_of("unit", unit, _UNITS)
+        adjacency = require_one_of("adjacency", adjacency, _ADJACENCIES)
         if (self.unit, unit) == ("comparison", "voter") or (self.adjacency, adjacency) == ("replace", "add_remove"):
             raise ValueError(f"'{self}' says nothing about {adjacency.replace('_', '/')} one {unit}")
         other = replace(self, unit=unit, adjacency=adjacency)
@@ -221,7 +222,10 @@ def ratio_up(numerator: float, denominator: float) -> float:
     top, bottom = _exact("numerator", numerator, up=True), _exact("denominator", denominator, up=False)
     if bottom == 0 or top == math.inf:
         return math.inf
-    return 0.0 if bottom == math.inf else _up(Fraction(top) / Fraction(bottom))
+    if bottom == math.inf:
+        return 0.0
+    (top, over), (bottom, under) = top.as_integer_ratio(), bottom.as_integer_ratio()
+    return _quotient_up(top * under, over * bottom)
 
 
 def _exact(name: str, number: float, *, up: bool) -> float:
@@ -232,8 +236,13 @@ def _exact(name: str, number: float, *, up: bool) -> float:
 
 def _up(exact: Fraction) -> float:
     """The least float that is not below."""
+    return _quotient_up(exact.numerator, exact.denominator)
+
+
+def _quotient_up(numerator: int, denominator: int) -> float:
     try:
-        number = float(exact)
+        number = numerator / denominator  # of whole numbers it is the nearest float
     except OverflowError:
         return math.inf
-    return number if number >= exact else math.nextafter(number, math.inf)
+    top, bottom = number.as_integer_ratio()
+    return number if top * denominator >= numerator * bottom else math.nextafter(number, math.inf)
