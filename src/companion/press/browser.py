@@ -23,7 +23,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from companion.press.views import ALIKE, DESK, HEIGHT, PHONE, Content, Load, Scheme, View, plan
+from companion.press.views import ALIKE, DESK, HEIGHT, PHONE, VIEWS, Content, Load, Scheme, View, plan
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -92,8 +92,8 @@ WIDEST = """() => {
 }"""
 
 # Text whose contrast with what lies behind it is below WCAG AA's 4.5, worst first; pictures and formulas left out.
-# One text of each look, the shortest, is marked for axe.
-FAINT = """() => {
+# One text of each look, the shortest, is marked for axe, unless axe has seen, and liked, another of that look.
+LOOK = """seen => {
     const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
     const remember = (known, make) => key => {
         if (!known.has(key)) known.set(key, make(key));
@@ -127,12 +127,13 @@ FAINT = """() => {
         if (!looks.has(look) || size(it) < size(looks.get(look))) looks.set(look, it);
     }
     document.querySelectorAll("[data-look]").forEach(it => it.removeAttribute("data-look"));
+    seen.forEach(look => looks.delete(look));
     looks.forEach(it => it.dataset.look = "");
     const faint = texts.map(it => [contrast(it), it]).filter(([ratio]) => ratio < 4.5).sort(([a], [b]) => a - b);
-    return faint.map(([ratio, it]) => `${it.textContent.trim().slice(0, 40)}: ${ratio.toFixed(1)}`);
+    const told = faint.map(([ratio, it]) => `${it.textContent.trim().slice(0, 40)}: ${ratio.toFixed(1)}`);
+    const {dataset, scrollWidth} = document.documentElement;
+    return [dataset.theme, told, scrollWidth, [...looks.keys()]];
 }"""
-
-LOOK = f"() => [document.documentElement.dataset.theme, ({FAINT})(), document.documentElement.scrollWidth]"
 
 # What axe finds. Its contrast, of all its rules the slow one, is asked of one text of each look. It reads no sheets of
 # style: from `file://` no script may, and none here turns a page by 90 degrees. Meanwhile code without the marks of its
@@ -259,6 +260,7 @@ def _check_loads(
     from playwright.sync_api import sync_playwright
 
     seen: list[_Seen] = []
+    looks: set[str] = set()
     with (
         sync_playwright() as playwright,
         playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
@@ -273,7 +275,7 @@ def _check_loads(
             if visit[0].host:
                 _open(reader, visit[0].host, visit[0].views[0])
             for load in visit:
-                seen += _check_load(reader, html, load, screenshots)
+                seen += _check_load(reader, html, load, screenshots, looks)
 
 
 def _reader(browser: Browser, scheme: Scheme) -> Page:
@@ -288,8 +290,10 @@ def _reader(browser: Browser, scheme: Scheme) -> Page:
     return context.new_page()
 
 
-def _check_load(page: Page, html: Path, load: Load, screenshots: Path | None) -> list[_Seen]:
-    """Faults of one load: those of its scripts, and those that its views show."""
+def _check_load(page: Page, html: Path, load: Load, screenshots: Path | None, looks: set[str]) -> list[_Seen]:
+    """Faults of one load: those of its scripts, and those that its views show. Of texts with these `looks` axe has seen
+    one already, and liked it.
+    """
     where, now = load.path.relative_to(html), load.views[0]
     shown: list[_Seen] = []
     with _heard(page) as faults:
@@ -305,9 +309,14 @@ def _check_load(page: Page, html: Path, load: Load, screenshots: Path | None) ->
             if view != now:
                 _turn(page, now, view)
                 now = view
-            shown += [_Seen(load.path, fault, view, load.of * len(load.views)) for fault in _look(page, view)]
+            theme, faint, scroll, marked = page.evaluate(LOOK, sorted(looks))
+            faults_of_looks = _wrong(page, view, theme, faint, scroll)
+            shown += [_Seen(load.path, fault, view, load.of * len(load.views)) for fault in faults_of_looks]
             if view in load.axed:
-                shown += [_Seen(load.path, fault, view, len(load.axed)) for fault in page.evaluate(AXE)]
+                found = page.evaluate(AXE)
+                shown += [_Seen(load.path, fault, view, len(load.axed)) for fault in found]
+                if not found and set(load.axed) != set(VIEWS):
+                    looks.update(marked)
             if screenshots and view in PICTURED and not UNPICTURED.match(where.as_posix()):
                 name = "-".join([*where.with_suffix("").parts, *map(str, view)])
                 _picture(page, screenshots / f"{name}.png", view[1])
@@ -370,10 +379,9 @@ def _turn(page: Page, old: View | None, new: View) -> None:
     page.evaluate(TURN, [None if old and new[0] == old[0] else new[0], new[1]])
 
 
-def _look(page: Page, view: View) -> Iterator[str]:
+def _wrong(page: Page, view: View, theme: str, faint: Sequence[str], scroll: int) -> Iterator[str]:
     """What is wrong with the looks of an open page."""
     scheme, width = view
-    theme, faint, scroll = page.evaluate(LOOK)
     if theme != scheme:
         yield f"html[data-theme] is {theme!r} where the reader asks for {scheme!r}"
     if faint:
