@@ -32,7 +32,7 @@ def by_duckdb(job: Job, memory: str, threads: int | None, folder: Any) -> Counts
     columns = require_alike(job)
     with tempfile.TemporaryDirectory(prefix="dprank-", dir=folder) as place, _duckdb(place, memory, threads) as run:
         _given(run, job, columns)
-        rows = run("SELECT count(*) AS n FROM given").column("n")[0].as_py()
+        [(rows,)] = run("SELECT count(*) FROM given")
         mapped = job.declared.person is not None and not _plain_numbers(run)
         _look_up(run, job, [name for name in columns if name != "person" or mapped])
         buckets = min(_MOST_BUCKETS, max(1, math.ceil(rows / BUCKET_ROWS / job.shards)))
@@ -48,9 +48,8 @@ def by_duckdb(job: Job, memory: str, threads: int | None, folder: Any) -> Counts
             if bucket is not None:
                 files = _quoted(str(bucket / "*.parquet"))
                 run(f"CREATE OR REPLACE TEMP VIEW coded AS SELECT * FROM read_parquet('{files}')")
-            tables.append(run(job.counted))
-            why = run("SELECT reason, count(*) AS n FROM coded GROUP BY reason").to_pydict()
-            reasons.update(dict(zip(why["reason"], why["n"], strict=True)))
+            tables.append(run(job.counted, "numpy"))
+            reasons.update(dict(run("SELECT reason, count(*) FROM coded GROUP BY reason")))
         # of one shard nobody counts the rows but the text itself
         total = rows if job.shards == 1 else reasons.total()
         engine = f"duckdb {version('duckdb')}"
@@ -82,19 +81,21 @@ def split_by_duckdb(job: Job, out: Path, memory: str, threads: int | None) -> li
 
 @contextmanager
 def _duckdb(place: str, memory: str, threads: int | None) -> Iterator[Callable[..., Any]]:
-    """A function that runs SQL and returns an Arrow table; what DuckDB says quotes data, and is not passed on."""
+    """A function that runs SQL and gives rows, or columns; what DuckDB says quotes data, and is not passed on."""
     try:
         import duckdb
     except ModuleNotFoundError:
         raise ValueError("duckdb is not installed: pip install 'dprank[duckdb]'") from None
     connection = duckdb.connect(f"{place}/tables.duckdb")
 
-    def run(text: str, **tables: Any) -> Any:
+    def run(text: str, gives: str = "rows", **tables: Any) -> Any:
         try:
             for name, table in tables.items():
                 connection.register(name, table)
-            found = connection.sql(text)
-            return None if found is None else found.to_arrow_table()
+            if gives == "arrow":
+                return connection.sql(text).to_arrow_table()
+            done = connection.execute(text)  # which binds the text once only
+            return done.fetchnumpy() if gives == "numpy" else done.fetchall()
         except duckdb.OutOfMemoryException:
             raise ValueError(
                 f"memory = {shown(memory)} is too little for DuckDB; say more, or take more shards"
@@ -117,8 +118,7 @@ def _duckdb(place: str, memory: str, threads: int | None) -> Iterator[Callable[.
         connection.execute(f"SET temp_directory = '{_quoted(place)}/spilled'")
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = false")
-        for text in DUCKDB:
-            connection.execute(text)
+        connection.execute("; ".join(DUCKDB))
         yield run
     finally:
         connection.close()
@@ -135,19 +135,21 @@ def _look_up(run: Callable[..., Any], job: Job, columns: Iterable[str]) -> None:
     for name in columns:
         run(f"CREATE TABLE labels AS SELECT DISTINCT {name} AS label FROM given")
         run(f"CREATE TABLE {name}s AS SELECT label, CAST(0 AS BIGINT) AS code FROM labels LIMIT 0")
-        rows = run("SELECT count(*) AS n FROM labels").column("n")[0].as_py()
+        [(rows,)] = run("SELECT count(*) FROM labels")
         for start in range(0, rows, _BATCH):
-            some = run(f"SELECT label FROM labels WHERE rowid >= {start} AND rowid < {start + _BATCH}").column("label")
-            run(f"INSERT INTO {name}s SELECT * FROM looked_up", looked_up=job.looked_up(name, some.combine_chunks()))
+            some = run(f"SELECT label FROM labels WHERE rowid >= {start} AND rowid < {start + _BATCH}", "arrow")
+            codes = job.looked_up(name, some.column("label").combine_chunks())
+            run(f"INSERT INTO {name}s SELECT * FROM looked_up", looked_up=codes)
         run("DROP TABLE labels")
 
 
 def _plain_numbers(run: Callable[..., Any]) -> bool:
     """Whether all persons are whole numbers that stand for themselves."""
-    kind = run("SELECT typeof(person) AS kind FROM given LIMIT 1").column("kind").to_pylist()
-    if kind not in [[it] for it in _SMALL]:
+    kind = run("SELECT typeof(person) FROM given LIMIT 1")
+    if kind not in [[(it,)] for it in _SMALL]:
         return False
-    return (run("SELECT min(person) AS least FROM given").column("least")[0].as_py() or 0) >= 0
+    [(least,)] = run("SELECT min(person) FROM given")
+    return (least or 0) >= 0
 
 
 def _name(column: str) -> str:

@@ -17,7 +17,7 @@ from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
 from dprank.data.declaration import Declaration
-from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, shard_sql
+from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, part_sql
 from dprank.data.files import is_parquet, reading
 from dprank.data.intake import NUMBERS
 
@@ -51,8 +51,13 @@ class Job:
     def coded(self, mapped: bool, buckets: int = 1) -> str:
         """SQL for the rows of the people of this shard, and the bucket of each; rows of nobody are in the first."""
         coded = coded_sql(self.declared.kind, mapped=mapped, person=self.declared.person is not None)
-        own = "" if self.shards == 1 else f" WHERE {shard_sql('coded.person', -1, self.shards)} = {self.part - 1}"
-        return f"SELECT *, {shard_sql('coded.person', -2, buckets)} AS bucket FROM ({coded}) coded{own}"
+        if self.shards == buckets == 1:
+            return f"SELECT *, {part_sql('', -2, 1)} AS bucket FROM ({coded}) coded"
+        names = ", ".join(dict.fromkeys(["person", *self.columns, "reason"]))
+        return f"""
+SELECT {names}, {part_sql("own", -2, buckets)} AS bucket FROM (
+  SELECT *, mixed(start(), person) AS own FROM ({coded}) coded) owned
+WHERE {part_sql("own", -1, self.shards)} = {self.part - 1}"""
 
     def codes(self, column: str, texts: Any) -> NDArray[Any]:
         """What texts in a column of items or answers stand for, -1 for nothing."""
@@ -101,13 +106,13 @@ class Job:
         )
 
     def summed(self, tables: Sequence[Any]) -> dict[str, NDArray[np.int64]]:
-        """Sums an item, of Arrow tables with a column of items."""
+        """Sums an item, of tables with a column of items: Arrow's, or arrays by name."""
         names = ("wins", "ties", "losses") if self.declared.kind == "comparisons" else ("persons",)
         sums = {name: np.zeros(len(self.declared.items), np.int64) for name in names}
         for table in tables:
-            at = table.column("item").to_numpy()
+            at = np.asarray(table["item"])
             for name in names:
-                np.add.at(sums[name], at, table.column(name).to_numpy())
+                np.add.at(sums[name], at, np.asarray(table[name]))
         return sums
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DUCKDB", "SPARK", "bounded_sql", "coded_sql", "counted_sql", "shard_sql"]
+__all__ = ["DUCKDB", "SPARK", "bounded_sql", "coded_sql", "counted_sql", "part_sql", "shard_sql"]
 
 
 # Five functions that the text needs, and in which engines differ: what is a 64-bit number, and what is its overflow.
@@ -95,8 +95,9 @@ def bounded_sql(kind: str, n_items: int, per_person: int | None, design: str = "
     """
     if kind == "tallies":
         rows = """
-  SELECT person, item, mixed(mixed(start(), person), item) AS key
-  FROM (SELECT DISTINCT person, item FROM coded WHERE reason = 0) once"""
+  SELECT person, item, mixed(own, item) AS key FROM (
+    SELECT *, mixed(start(), person) AS own FROM (SELECT DISTINCT person, item FROM coded WHERE reason = 0) once
+  ) owned"""
         return _least(rows, "item", per_person or 1, "sortable(key)")
     decided = "" if ties else " AND answer <> 1"
     if per_person is None:
@@ -105,16 +106,15 @@ def bounded_sql(kind: str, n_items: int, per_person: int | None, design: str = "
     rank = "ranked(key, last)" if design == "any" else "sortable(key)"
     rows = f"""
   SELECT *, mixed(key, answer) AS last FROM (
-    SELECT *, mixed(mixed(start(), person), CAST(first AS BIGINT) * {n_items} + second) AS key FROM (
+    SELECT *, mixed(own, CAST(first AS BIGINT) * {n_items} + second) AS key FROM (
       SELECT person, {turned("first", "second")} AS first, {turned("second", "first")} AS second,
-        {turned("answer", "2 - answer")} AS answer
+        {turned("answer", "2 - answer")} AS answer, mixed(start(), person) AS own
       FROM coded WHERE reason = 0{decided}) turned) keyed"""
     if design != "any":
         # of the answers to one pair the least by the hash
         rows = f"""
-  SELECT *, mixed(mixed(start(), person), CAST(first AS BIGINT) * {n_items} + second) AS key FROM (
-    SELECT person, first, second, min_by(answer, sortable(last)) AS answer FROM ({rows}) mixed_up
-    GROUP BY person, first, second) once"""
+  SELECT person, first, second, min_by(answer, sortable(last)) AS answer, key FROM ({rows}) mixed_up
+  GROUP BY person, first, second, key"""
     if design != "complete":
         return _least(rows, "first, second, answer", per_person, rank)
     least = _least(rows, "person, first, second, answer", per_person, rank)
@@ -168,6 +168,15 @@ def shard_sql(person: str, salt: int, shards: int) -> str:
     >>> shard_sql("person", -1, 16)
     'coalesce(part(mixed(mixed(start(), person), -1), 16), 0)'
     """
-    if shards == 1:
-        return "CAST(0 AS BIGINT)"
-    return f"coalesce(part(mixed(mixed(start(), {person}), {salt}), {shards}), 0)"
+    return part_sql(f"mixed(start(), {person})", salt, shards)
+
+
+def part_sql(key: str, salt: int, parts: int) -> str:
+    """The same of a person's key.
+
+    Examples
+    --------
+    >>> part_sql("own", -1, 16)
+    'coalesce(part(mixed(own, -1), 16), 0)'
+    """
+    return "CAST(0 AS BIGINT)" if parts == 1 else f"coalesce(part(mixed({key}, {salt}), {parts}), 0)"
