@@ -53,7 +53,7 @@ import numba
 import numpy as np
 
 from dprank._require import require_loss, require_positive, require_probability, require_real
-from dprank._search import largest, least
+from dprank._search import largest_under, least_under
 from dprank.data.tallies import require_k
 from dprank.privacy.composition import MOST_ROUNDS, optimal_delta
 
@@ -128,7 +128,7 @@ def descent_epsilon(k: int, shift: float, delta: float) -> float:
 
     Notes
     -----
-    Some fifty of `descent_delta`; of more than 1024 items of `dprank.privacy.composition.optimal_delta`.
+    Some twenty of `descent_delta`; of more than 1024 items of `dprank.privacy.composition.optimal_delta`.
 
     Examples
     --------
@@ -140,7 +140,9 @@ def descent_epsilon(k: int, shift: float, delta: float) -> float:
     most = 2 * k * shift
     if most == math.inf or not _fits(k, shift, most, delta):
         return math.inf
-    return 0.0 if _fits(k, shift, 0.0, delta) else least(lambda epsilon: _fits(k, shift, epsilon, delta), most)
+    if _fits(k, shift, 0.0, delta):
+        return 0.0
+    return least_under(lambda epsilon: _told(k, shift, epsilon, delta), _allowed(k, delta), most)
 
 
 def descent_shift(k: int, epsilon: float, delta: float) -> float:
@@ -176,16 +178,25 @@ def descent_shift(k: int, epsilon: float, delta: float) -> float:
     pure = min(epsilon, _MOST) / (2 * k)
     if not _fits(k, pure, epsilon, delta):
         return pure
-    return largest(lambda shift: _fits(k, shift, epsilon, delta), pure)
+    return largest_under(lambda shift: _told(k, shift, epsilon, delta), _allowed(k, delta), pure)
 
 
 def _fits(k: int, shift: float, epsilon: float, delta: float) -> bool:
+    return _told(k, shift, epsilon, delta) <= _allowed(k, delta)
+
+
+def _allowed(k: int, delta: float) -> float:
+    return delta if k <= MOST_PLAYED else (1 - 2 * _MORE) * delta
+
+
+def _told(k: int, shift: float, epsilon: float, delta: float) -> float:
+    """What may be `_allowed`; infinity where nothing is known."""
     if delta < _LEAST or shift > _MOST:
-        return False
+        return math.inf
     if k <= MOST_PLAYED:
-        return _delta(k, shift, epsilon) <= delta
+        return _delta(k, shift, epsilon)
     coins = _coins(k, shift, _MORE * delta)
-    return coins <= MOST_ROUNDS and optimal_delta(coins, shift, epsilon) <= (1 - 2 * _MORE) * delta
+    return optimal_delta(coins, shift, epsilon) if coins <= MOST_ROUNDS else math.inf
 
 
 def _coins(k: int, shift: float, rarely: float) -> int:
