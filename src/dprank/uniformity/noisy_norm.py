@@ -38,6 +38,8 @@ __all__ = ["NoisyNorm", "Statistic"]
 Statistic = Literal["pairs", "ranks"]
 #: exp(-_FAR) is the mass of a null law that may be left out.
 _FAR = 45.0
+#: Places of simulated rankings that are held at a time.
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -203,13 +205,15 @@ class NoisyNorm:
     def null_norms(self, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.int64]:
         """Norms of simulated uniform data in steps of the grid, without noise; for ranks. O(draws * k * m)."""
         require_generator(rng)
-        places = np.arange(self.n_items)
-        uniform = np.empty((self.n_voters, self.n_items), np.int64)
-        squares = []
-        for _ in range(self.null_draws if draws is None else draws):
-            uniform[:] = places
-            squares.append(int(self.squared_norm(rng.permuted(uniform, axis=1, out=uniform))))
-        return self.on_grid(np.array(squares))
+        draws = self.null_draws if draws is None else draws
+        some = max(1, _BLOCK // (self.n_voters * self.n_items))
+        squares = [np.empty(0, np.int64)]
+        for start in range(0, draws, some):
+            shape = min(some, draws - start) * self.n_voters, self.n_items
+            uniform = np.broadcast_to(np.arange(self.n_items), shape).copy()
+            data = rng.permuted(uniform, axis=1, out=uniform).reshape(-1, self.n_voters, self.n_items)
+            squares.append(self.squared_norm(data))
+        return self.on_grid(np.concatenate(squares))
 
     def release(self, data: Rankings, rng: np.random.Generator | noise.SecureSource) -> Decision:
         """Noisy norm, in steps of the grid, with its p-value: all of it private.
