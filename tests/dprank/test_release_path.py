@@ -115,10 +115,10 @@ def quick(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("question", PATHS)
 def test_bets_refute_nothing(question, tmp_path):
-    found = refuted(question, tmp_path, [next(iter(PATHS[question].pairs)), "alone, or nobody at all"], 320)
+    found = refuted(question, tmp_path, [next(iter(PATHS[question].pairs)), "alone, or nobody at all"], 192)
     assert not found.refuted, str(found)
     assert found.claimed == 1
-    assert betting.ceiling(320, 2) > 2, "so many releases could not refute it"
+    assert betting.ceiling(192, 2) > 2, "so many releases could not refute it"
 
 
 @pytest.mark.slow
