@@ -16,6 +16,9 @@ from dprank.privacy.pair_errors import PairError
 
 __all__ = ["ConditionedError", "conditioned_laplace", "conditioned_variance"]
 
+#: Numbers of vectors that are drawn at a time.
+_TRIED = 1 << 16
+
 
 def conditioned_laplace(scale: float, n: int, size: int, *, rng: Source) -> NDArray[np.int64]:
     r"""Vectors of n whole numbers that sum to zero, with P(z) proportional to exp(-sum of abs(z) / scale).
@@ -72,7 +75,7 @@ def conditioned_laplace(scale: float, n: int, size: int, *, rng: Source) -> NDAr
     if scale == 0:
         return np.zeros((size, n), np.int64)
     if isinstance(rng, SecureSource):
-        return np.array([_exact(scale, n, rng) for _ in range(size)], np.int64).reshape(size, n)
+        return np.array(_exact(scale, n, size, rng), np.int64).reshape(size, n)
     d, odds = n - 1, math.exp(-1 / scale)
     both = np.tile([0, 1], (size, 1))
     while (unequal := both[:, 0] != both[:, 1]).any():
@@ -115,14 +118,16 @@ def conditioned_variance(scale: float, n: int) -> float:
     return 2 * (spread + mean * mean + n * mean) * d / (n * n * (n + 1))
 
 
-def _exact(scale: float, n: int, rng: SecureSource) -> NDArray[np.int64]:
-    d = n - 1
-    while True:
-        one, other = (discrete_laplace(scale, (2, d), rng=rng) > 0).sum(axis=1)
-        if one == other:
-            break
-    total = int(one) + sum(geometric(scale / 2, 2 * d + 1, rng=rng).tolist())
-    return _ordered_sum(total, d) - _ordered_sum(total, d)
+def _exact(scale: float, n: int, size: int, rng: SecureSource) -> list[NDArray[np.int64]]:
+    d, found = n - 1, list[NDArray[np.int64]]()
+    while len(found) < size:
+        tried = min(size - len(found), max(1, _TRIED // n))
+        one, other = (discrete_laplace(scale, (2, tried, d), rng=rng) > 0).sum(axis=2)
+        equal = one[one == other].tolist()
+        drawn = geometric(scale / 2, len(equal) * (2 * d + 1), rng=rng).reshape(len(equal), 2 * d + 1)
+        totals = [ones + sum(rest) for ones, rest in zip(equal, drawn.tolist(), strict=True)]
+        found += [_ordered_sum(total, d) - _ordered_sum(total, d) for total in totals]
+    return found
 
 
 def _ordered_sum(total: int, d: int) -> NDArray[np.int64]:
