@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pydata_sphinx_theme.toctree import add_toctree_functions
+from sphinx.events import EventManager
 
-MARKED = runpy.run_path(str(Path(__file__).resolve().parents[2] / "book/_ext/contents.py"))["marked"]
+EXTENSION = runpy.run_path(str(Path(__file__).resolve().parents[2] / "book/_ext/contents.py"))
+MARKED = EXTENSION["marked"]
 CONTENTS = (
     '<p class="caption">Begin</p>\n<ul class="nav bd-sidenav">\n'
     '<li class="toctree-l1"><a class="reference internal" href="../book/verdicts.html">Verdicts</a></li>\n</ul>\n'
@@ -51,3 +55,15 @@ def test_the_way_to_a_page_is_open_and_marked(link: str, changes: list[tuple[str
     for old, new in changes:
         expected = expected.replace(old, new, 1)
     assert MARKED(CONTENTS, link) == first + expected
+
+
+def test_a_theme_that_is_loaded_late_lays_out_nothing_by_itself() -> None:
+    """Sphinx loads it after the extensions of the book, and would ask it last."""
+    app = SimpleNamespace()
+    app.events = events = EventManager(app)
+    app.disconnect = events.disconnect
+    events.add("html-page-context")
+    events.connect("html-page-context", EXTENSION["beside"], 499)
+    events.connect("html-page-context", add_toctree_functions, 500)
+    EXTENSION["start"](app)
+    assert [it.handler for it in events.listeners["html-page-context"]] == [EXTENSION["beside"]]
