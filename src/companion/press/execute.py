@@ -48,8 +48,8 @@ def environment(layout: Layout) -> dict[str, str]:
     if not all(os.access(folder, os.W_OK) for folder, _, _ in os.walk(source)):
         # numba caches beside the source, else in the home, and refuses to load where it can do neither
         fixed["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(layout.build / "numba")
-    # where the C library is glibc: what arrays gave back is kept for the next, which so needs no clean pages
-    fixed |= {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
+    # where the C library is glibc: what arrays of up to 32 MB, its most, gave back is kept for the next, as it is
+    fixed |= {"MALLOC_MMAP_THRESHOLD_": str(1 << 25), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
     homes = dict.fromkeys(HOMES, str(layout.build / "home"))
     return dict.fromkeys(BLAS, "1") | dict.fromkeys(PERSONAL, "") | homes | fixed
 
