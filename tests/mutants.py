@@ -262,7 +262,9 @@ def _watched(module: str) -> ast.Module:
     names = {id(node): where for node, where, _ in _walk(tree, module.rpartition(".")[2], tree)}
     for node in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
         if not any("jit" in ast.unparse(decorator) for decorator in node.decorator_list):
-            node.body.insert(0, ast.parse(f"reached({_full(module, names[id(node)])!r})").body[0])
+            said = ast.parse(f"reached({_full(module, names[id(node)])!r})").body
+            behind = int(ast.get_docstring(node) is not None)  # which stays the docstring
+            node.body[behind:behind] = said
     return ast.fix_missing_locations(tree)
 
 
