@@ -28,6 +28,9 @@ def test_a_notebook_runs_in_a_forked_kernel(monkeypatch: pytest.MonkeyPatch, tmp
 
     monkeypatch.setattr(Forking, "start_kernel", noted)
     cells = [nbformat.v4.new_code_cell("from pathlib import Path\nprint(Path.cwd())")]
+    (here := tmp_path / "here").mkdir()
+    monkeypatch.chdir(here)
     done = nbclient.execute(nbformat.v4.new_notebook(cells=cells), cwd=tmp_path)
     assert done.cells[0].outputs[0].text == f"{tmp_path.resolve()}\n"
     assert isinstance(managers[0], Forked) or not FORKS
+    assert not list(here.iterdir()), "what a kernel says itself lies about"

@@ -27,11 +27,14 @@ SAID = "said"
 
 
 class Manager(AsyncKernelManager):
-    """Starts a kernel whose own stdout and stderr go to a file beside its connection file, not to the terminal."""
+    """Starts a kernel whose own stdout and stderr go to a file beside its connection file, not to the terminal; nowhere
+    if nobody has said where that is.
+    """
 
     async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
         """Start the kernel; `options` are those of Jupyter's managers."""
-        with (Path(self.connection_file).parent / SAID).open("wb") as file:
+        said = Path(self.connection_file).parent / SAID if self.connection_file else Path(os.devnull)
+        with said.open("wb") as file:
             try:
                 await super().start_kernel(**options, stdout=file, stderr=subprocess.STDOUT)
             except Exception:
