@@ -28,6 +28,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"),
 ]
 
+#: A machine of Java's that lives for minutes: its best compiler costs more than it saves.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
@@ -47,6 +50,8 @@ def session(tmp_path_factory):
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(it for it in sys.path if it),
         "spark.task.maxFailures": "8",
         "spark.log.level": "ERROR",
+        "spark.driver.extraJavaOptions": BRIEF,
+        "spark.executor.extraJavaOptions": BRIEF,
     }
     builder = pyspark.SparkSession.builder.master("local-cluster[2,1,640]").appName("dprank tests")
     for name, value in settings.items():
