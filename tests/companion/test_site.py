@@ -258,7 +258,7 @@ def contents(html: Path) -> dict[Path, views.Content]:
 
 
 def test_opened_pages_show_every_kind_and_all_are_seen(tmp_path: Path) -> None:
-    """Each in both schemes, and on a phone; an opened one on a desk too."""
+    """Each in both schemes, and on a phone, by axe too; an opened one on a desk."""
     random = Random(1)
     elements = [f"<p class='{name}'>x</p>" for name in "abcdefghij"]
     bodies = {f"{folder}{i}": "".join(random.sample(elements, 3)) for folder in FOLDERS for i in range(40)}
@@ -275,12 +275,13 @@ def test_opened_pages_show_every_kind_and_all_are_seen(tmp_path: Path) -> None:
         mine = [load for load in loads if load.path == path]
         put = path not in opened
         assert {load.host in opened for load in mine} == {put}
-        assert {view for load in mine for view in load.views} == set(views.NARROW if put else views.VIEWS)
-        axed = set(mine[0].axed)
-        assert len(axed) == (1 if put else 2)
-        assert len({scheme for scheme, _ in axed}) == len({width for _, width in axed}) == len(axed)
-    starts = Counter(load.views[0] for load in loads if load.host)
-    assert max(starts.values()) - min(starts.values()) <= 1
+        seen, axed = {view for load in mine for view in load.views}, set(mine[0].axed)
+        assert seen == set(views.NARROW if put else views.VIEWS)
+        assert views.PHONE in {width for _, width in axed}
+        assert len({scheme for scheme, _ in axed}) == len({width for _, width in axed}) == len(mine)
+    for which in (True, False):
+        schemes = Counter(next(iter(load.axed))[0] for load in loads if bool(load.host) == which and load.of == 1)
+        assert abs(schemes["light"] - schemes["dark"]) <= 1
     everything = views.plan(html, pages, every=True)
     assert {load.path for load in everything if not load.host} == pages.keys()
     assert all(set(load.axed) == set(views.VIEWS) for load in everything)

@@ -2,7 +2,7 @@
 pages at a time.
 
 In each of its views a page is asked whether it is wider than a phone and whether each of its texts can be read against
-its ground, and in half of them what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice. `views`
+its ground, and in some of them what axe-core finds: what a machine can tell of WCAG 2.2 AA, and best practice. `views`
 says which page is seen in which.
 """
 

@@ -29,7 +29,7 @@ LOADS: list[list[View]] = [[("light", DESK), ("light", PHONE)], [("dark", PHONE)
 VIEWS: list[View] = [("light", DESK), ("dark", DESK), ("dark", PHONE), ("light", PHONE)]
 #: Two views that have nothing in common: they show both schemes and both widths.
 PAIRS: list[list[View]] = [[("light", DESK), ("dark", PHONE)], [("light", PHONE), ("dark", DESK)]]
-#: Both schemes where a text too wide shows.
+#: Both schemes where a text too wide shows, and a table has to scroll.
 NARROW: list[View] = [("light", PHONE), ("dark", PHONE)]
 #: Source listings and the reference.
 ALIKE = re.compile(r"_modules/|book/reference/")
@@ -68,10 +68,10 @@ class Load:
 def plan(html: Path, pages: Mapping[Path, Content], every: bool = False) -> list[Load]:
     """The loads of all pages, in their order; with `every`, each page is opened, and seen by axe in each view.
 
-    An opened page is looked at in all four views, and by axe in two of them that have nothing in common, so in both
-    schemes and both widths; the next page by axe in the other two. One that runs what no page before it does is loaded
-    in each scheme; others once, in either by turns, and turned from view to view. One that is put into another is
-    looked at on a phone, in both schemes, and by axe in either by turns.
+    An opened page is looked at in all four views, and by axe on a phone, in either scheme by turns. One that runs what
+    no page before it does is loaded in each scheme, and seen by axe in two views that have nothing in common, so in
+    both schemes and both widths; others are loaded once, in either scheme by turns, and turned from view to view. One
+    that is put into another is looked at on a phone, in both schemes, and by axe in either by turns.
     """
     scripts = {path: frozenset(_told_apart(html, path, it.scripts)) for path, it in pages.items()}
     dress = {path: scripts[path] | {*_told_apart(html, path, it.sheets)} for path, it in pages.items()}
@@ -79,17 +79,18 @@ def plan(html: Path, pages: Mapping[Path, Content], every: bool = False) -> list
     hosts = _hosts({path: pages[path].kinds for path in alike}, dress)
     known: set[str] = set()
     loads = []
-    pairs, starts, narrow = cycle(PAIRS), cycle([VIEWS, [*VIEWS[2:], *VIEWS[:2]]]), cycle([NARROW, NARROW[::-1]])
+    pairs, starts = cycle(PAIRS), cycle([VIEWS, [*VIEWS[2:], *VIEWS[:2]]])
+    phone, narrow = cycle(NARROW), cycle([NARROW, NARROW[::-1]])
     for path in sorted(pages, key=lambda it: it in alike):
         host = hosts.get(path, path)
         if host != path:
             views = next(narrow)
             loads.append(Load(path, views, views[:1], host=host))
-            continue
-        axed = VIEWS if every else next(pairs)
-        if scripts[path] - known:
+        elif scripts[path] - known:
+            axed = VIEWS if every else next(pairs)
             loads += [Load(path, views, axed, 2, views is LOADS[0], True) for views in LOADS]
         else:
+            axed = VIEWS if every else [next(phone)]
             loads.append(Load(path, next(starts), axed, idle=bool(scripts[path]) and path not in alike))
         known |= scripts[path]
     return loads
