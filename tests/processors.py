@@ -3,6 +3,7 @@
     make processors                                     # every processor that this one can act as, and a table
     make processors ARGS="haswell znver3"               # these two
     make processors ARGS="--unlike 2 --quick"           # two unlike this one, in minutes
+    make processors ARGS="--unlike 2 --quick --bare"    # the book of the first as Jupyter Book alone builds it
     make processors ARGS="--write"                      # and put the table into book/reproduce.md
 
 A processor is what four libraries make of it: numba compiles for its name and features, NumPy picks its loops, OpenBLAS
@@ -42,8 +43,8 @@ TESTS = {
     "quick": ["-m", "numbers and not slow", "tests/dprank"],
     "planted": ["tests/planted.py"],
 }
-#: Seconds a claim, of a chapter at its standard size, up to which a quick run has it: two thirds of the claims.
-CHEAP = 2.5
+#: Seconds a claim, of a chapter at its standard size, up to which a quick run has it: three fifths of the claims.
+CHEAP = 0.8
 MARKS = re.compile(r"(?<=<!-- processors -->\n).*(?=<!-- /processors -->)", re.DOTALL)
 HEAD = ["processor", "system", "Python", "verdicts that agree", "largest difference", "tests passed"]
 
@@ -249,8 +250,8 @@ class Run:
         return f"{self.processor.name}: {told}, {len(self.bits)} kernels looked at; {state}; {self.seconds:.0f} s"
 
 
-def run(processor: Processor, host: Mapping[str, Any], size: str, folder: Path) -> Run:
-    """The book and tests of this size, under a processor and in a copy of the tree."""
+def run(processor: Processor, host: Mapping[str, Any], size: str, folder: Path, bare: bool = False) -> Run:
+    """The book, by the press or `bare`, and tests of this size, under a processor and in a copy of the tree."""
     start = time.monotonic()
     variables = processor.environment(host["lacking"], host["loops"])
     seen = _probed(variables)
@@ -268,7 +269,7 @@ def run(processor: Processor, host: Mapping[str, Any], size: str, folder: Path) 
     row = {"name": processor.name, "system": f"{host['system']} on {host['host']}", "python": host["python"]}
     numbers, differs = {"claims": 0, "agree": 0, "largest": 0.0}, list[str]()
     if size != "planted":
-        numbers, differs = _book(tree, environment, size == "quick")
+        numbers, differs = _book(tree, environment, size == "quick", bare)
     passed, failures = _tests(tree, environment, TESTS[size])
     bits = folder / "bits.json"
     kernels = json.loads(bits.read_bytes()) if bits.exists() else {}
@@ -286,30 +287,40 @@ def _copy(target: Path) -> None:
             shutil.copy2(ROOT / name, target / name)
 
 
-def _book(tree: Path, environment: Mapping[str, str], quick: bool) -> tuple[dict[str, Any], list[str]]:
+def _book(tree: Path, environment: Mapping[str, str], quick: bool, bare: bool) -> tuple[dict[str, Any], list[str]]:
     """The book in smoke: what of it the table says, and what differs from the committed records."""
+    import nbformat
+
     from companion.press import BuildError
+    from companion.press.collect import collect
     from companion.press.pipeline import Build
     from companion.press.verify import differences, distances
 
     build = Build(tree, PROFILE)
     whole = json.loads(build.layout.expected(PROFILE).read_bytes())["records"]
     claims = Counter(record["chapter"] for record in whole)
-    due = [it for it in build.early if not quick or it.seconds <= CHEAP * claims[it.name]]
-    command = [sys.executable, __file__, "--execute", *(it.name for it in due)]
+    due = [it for it in build.early if bare or not quick or it.seconds <= CHEAP * claims[it.name]]
+    if bare:
+        made = tree.parent / "bare"
+        command = [Path(sys.executable).with_name("jupyter-book"), "build", tree, "--path-output", made]
+    else:
+        command = [sys.executable, __file__, "--execute", *(it.name for it in due)]
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     (tree.parent / "book.log").write_text(done.stdout + done.stderr, encoding="utf-8")
-    ran = [job for job in map(build.job, due) if not job.reason()]
-    chapters = {job.chapter.name for job in ran}
-    collected = build.collect(ran)
+    if bare:
+        notebooks = {path.stem: path for path in (made / "_build/jupyter_execute/notebooks").glob("*.ipynb")}
+        ran = {it.name: nbformat.read(notebooks[it.name], as_version=4) for it in due if it.name in notebooks}
+    else:
+        ran = {job.chapter.name: job.executed() for job in map(build.job, due) if not job.reason()}
+    collected = collect(PROFILE, ran)
     verdicts = {record["claim"]: record["verdict"] for record in collected.records}
     # what a chapter that failed would have said is one line, not one for each of its claims
-    sides = {"records": [it for it in whole if it["chapter"] in chapters]}, {"records": collected.records}
+    sides = {"records": [it for it in whole if it["chapter"] in ran]}, {"records": collected.records}
     lines = [*done.stderr.splitlines(), f"the book ended with code {done.returncode}"] if done.returncode else []
-    lines += [f"{it.name}: did not run" for it in due if it.name not in chapters]
+    lines += [f"{it.name}: did not run" for it in due if it.name not in ran]
     judged: Callable[..., Any] = build.judge
     try:
-        lines += map(str, (judged(collected, chapters) or {}).values())
+        lines += map(str, (judged(collected, ran.keys()) or {}).values())
     except BuildError as error:
         lines += str(error).splitlines()
     lines += map(str, differences(build.ledger, *sides))
@@ -408,7 +419,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make processors", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="of processors; all by default", metavar="NAME")
     parser.add_argument("--unlike", type=int, metavar="N", help="instead: so many that are unlike this one")
-    parser.add_argument("--quick", action="store_true", help="the cheapest two thirds of the claims, and few tests")
+    parser.add_argument("--quick", action="store_true", help="the cheapest three fifths of the claims, and few tests")
+    parser.add_argument("--bare", action="store_true", help="the first one's book, whole, by `jupyter-book build .`")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="processors at once")
     parser.add_argument("--write", action="store_true", help="put the table into book/reproduce.md")
     parser.add_argument("--planted", action="store_true", help="run tests/planted.py alone: are its faults found?")
@@ -444,7 +456,8 @@ def main() -> int:
     with ThreadPoolExecutor(max(given.jobs, 1)) as pool:
         due = [it for it in chosen if it in runnable]
         try:
-            for done in pool.map(lambda it: run(it, host, size, given.folder / it.name), due):
+            bare = [given.bare] + [False] * len(due)
+            for done in pool.map(lambda it, bare: run(it, host, size, given.folder / it.name, bare), due, bare):
                 print(done, flush=True)
                 runs.append(done)
                 if size == "whole":  # no row of the table is of less
