@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from dprank._require import settle
 
+#: At hand, as every access to anything reads them.
+_read, _ARRAY = object.__getattribute__, np.ndarray
+
 
 def frozen(values: NDArray[Any]) -> NDArray[Any]:
     """The same entries in memory that nobody can write to, nor make writable; copied unless they are in such memory.
@@ -39,8 +42,8 @@ class Frozen(ABC):
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        value = super().__getattribute__(name)
-        if type(value) is not np.ndarray:
+        value = _read(self, name)
+        if type(value) is not _ARRAY:
             return value
         # a new array on the same bytes: whoever gives it another shape or dtype has changed nothing here
         whole = type(value.base) is bytes and len(value.base) == value.nbytes
