@@ -121,7 +121,7 @@ def _arctan_log_cdf(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def _arctan_pdf(x: ArrayLike) -> NDArray[np.float64]:
-    return 1 / (np.pi * np.cosh(np.clip(x, -700, 700)))
+    return 1 / (np.pi * np.cosh(np.minimum(np.maximum(x, -700), 700)))
 
 
 def _arctan_score(x: ArrayLike) -> NDArray[np.float64]:

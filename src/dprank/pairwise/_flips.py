@@ -17,6 +17,8 @@ WITHIN = 1e-4
 _CELLS, _HALVINGS = 2**15, 60
 #: Where cells begin and end, in widths of the link.
 _EDGES = np.r_[0.0, 2.0 ** np.arange(-6, 20.25, 0.25)]
+#: Steps of a finer grid.
+_NINE = np.arange(9.0)
 
 
 def flip_loss(scale: float, ridge: float, link: Link) -> float:
@@ -52,8 +54,10 @@ def flip_loss(scale: float, ridge: float, link: Link) -> float:
     """
 
     def height(x: Array) -> Array:
-        less, more = np.sort([link.curvature(x), link.curvature(-x)], axis=0)
-        return 2 * (link.score(x) + link.score(-x)) / scale + _log_ratio(more, less, ridge)
+        both = np.concatenate((x, -x))
+        c, d = link.curvature(both).reshape(2, -1)
+        r, s = link.score(both).reshape(2, -1)
+        return 2 * (r + s) / scale + _log_ratio(np.maximum(c, d), np.minimum(c, d), ridge)
 
     def ceiling(a: Array, b: Array) -> Array:
         here, there = (np.sort([link.curvature(x), link.curvature(y)], axis=0) for x, y in ((a, b), (-a, -b)))
@@ -91,5 +95,7 @@ def _summit(height: Callable[[Array], Array], grid: Array) -> float:
     """A place as high as any of a grid, and where it is highest nearby."""
     for _ in range(26):
         at = int(np.argmax(height(grid)))
-        grid = np.linspace(grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], 9)
+        low, high = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]
+        grid = low + _NINE * ((high - low) / 8)
+        grid[8] = high
     return float(grid[np.argmax(height(grid))])

@@ -13,7 +13,7 @@ from dprank.models.bradley_terry import ARCTAN, LOGISTIC
 from dprank.pairwise import objective_loss
 from dprank.pairwise._flips import WITHIN, flip_loss
 
-FAR = np.unique(np.r_[np.linspace(-40, 40, 400_001), np.linspace(-400, 400, 80_001)])
+FAR = np.unique(np.r_[np.linspace(-40, 40, 80_001), np.linspace(-400, 400, 16_001)])
 
 
 def shifted(by):
