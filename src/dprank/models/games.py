@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._frozen import FrozenFields
+from dprank._frozen import FrozenFields, frozen
 from dprank._require import as_array, settle
 from dprank.data.comparisons import FEW_ROWS, Comparisons, require_comparisons
 
@@ -111,7 +111,10 @@ class Games(FrozenFields):
         """O(comparisons + items) time and memory."""
         c = require_comparisons(comparisons)
         merge = _merge_few if len(c) < FEW_ROWS else _merge
-        return cls(*merge(c.first, c.second, c.points, c.n_items))
+        games = object.__new__(cls)
+        start, other, played, points = map(frozen, merge(c.first, c.second, c.points, c.n_items))
+        settle(games, start=start, other=other, played=played, points=points)
+        return games
 
     @classmethod
     def listed(cls, table: NDArray[np.float32]) -> Games:
