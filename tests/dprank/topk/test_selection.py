@@ -71,7 +71,7 @@ def test_sets_have_the_exact_law(values, k, noise, small_blocks):
     law = set_law(values, k, 1.3, noise)
     assert p_value(sets(values, k, 1.3, noise, 2000), law) > ALARM
     if noise == "laplace":
-        assert p_value(sets(values, k, 0.9, noise, 2000), law) < ALARM or len(set(values)) == 1
+        assert p_value(sets(values, k, 0.7, noise, 1000), law) < ALARM or len(set(values)) == 1
 
 
 @NOISE
@@ -107,7 +107,7 @@ def test_compiled_blocks_have_the_exact_law(noise, order, dtype, k):
     values, group = many(order, dtype)
     law = count_law([0, 8, 16, 30], [2000, 900, 90, 10], k, 9.0, noise)
     rng = np.random.default_rng(11)
-    seen = [tuple(np.bincount(group[noisy_top_k(values, k, 9.0, noise, rng)], minlength=4)) for _ in range(3000)]
+    seen = [tuple(np.bincount(group[noisy_top_k(values, k, 9.0, noise, rng)], minlength=4)) for _ in range(1500)]
     assert p_value(seen, law) > ALARM
     off = count_law([0, 8, 16, 30], [2000, 900, 90, 10], k, 12.0, noise)
     assert p_value(seen, off) < ALARM
@@ -149,16 +149,18 @@ def keeps_one_less(patch):
 
 
 @NOISE
-@pytest.mark.parametrize("mutant", [unconditional, passes_by_twice_the_toll, passes_by_half_the_toll, keeps_one_less])
 @pytest.mark.slow
-def test_a_broken_kernel_is_caught(mutant, noise, small_blocks, monkeypatch):
+def test_a_broken_kernel_is_caught(noise, small_blocks, monkeypatch):
     # two items set a threshold that the many others seldom exceed
     values, k = [3.0, 3.0] + [0.5] * 6, 2
     law = count_law([3.0, 0.5], [2, 6], k, 1.5, noise)
     count = lambda seen: [(sum(i < 2 for i in s), sum(i > 1 for i in s)) for s in seen]  # noqa: E731
-    assert p_value(count(sets(values, k, 1.5, noise, 2000)), law) > ALARM
-    mutant(monkeypatch)
-    assert p_value(count(sets(values, k, 1.5, noise, 2000)), law) < ALARM
+    caught = lambda draws: p_value(count(sets(values, k, 1.5, noise, draws)), law) < ALARM  # noqa: E731
+    assert not caught(2000)
+    for mutant in (unconditional, passes_by_twice_the_toll, passes_by_half_the_toll, keeps_one_less):
+        with monkeypatch.context() as patch:
+            mutant(patch)
+            assert caught(1000) or caught(2000), mutant.__name__
 
 
 # --- work -------------------------------------------------------------------------------------------------------------
