@@ -86,7 +86,7 @@ def test_published_choices_have_the_law(values, ordered):
             assert seen.keys() <= law.keys()
             return law_p_value([seen[choice] for choice in law], list(law.values()))
 
-        assert doubted(chance, 500, 1500) > 1e-4 / 18
+        assert doubted(chance, 200, 800) > 1e-4 / 18
 
 
 def test_a_wrong_law_would_be_seen():
