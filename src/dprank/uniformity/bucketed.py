@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from dprank._frozen import frozen
 from dprank._require import (
     require_below_1,
     require_generator,
@@ -37,7 +39,10 @@ from dprank.uniformity.laplace import discrete_laplace_cdf
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import LEAST, pair_statistic, unif_null_threshold, unif_sf
 
-__all__ = ["BatchVote", "Bucketed", "fewest_batches", "vote_sf", "vote_threshold"]
+__all__ = ["BatchVote", "Bucketed", "fewest_batches", "vote_sf", "vote_threshold", "votes_law"]
+
+#: Every release and every power asks for the same few again.
+_unif_sf = lru_cache(1 << 10)(unif_sf)
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,8 @@ class _Batches:
 
     def batch_power(self, bias: float = 0.0) -> float:
         """Exact probability that a batch is rejected if its pairs are independent and have one bias; 0: uniform."""
-        return float(unif_sf(self.n_items // 2, self.batch_voters, self.batch_threshold, bias))
+        above = _unif_sf if type(bias) is float else unif_sf
+        return float(above(self.n_items // 2, self.batch_voters, self.batch_threshold, bias))
 
     def dealt(self, data: Rankings, rng: Any) -> NDArray[Any]:
         """Positions in random order: where a voter's ranking stands must not tell which others make a batch."""
@@ -366,8 +372,19 @@ def vote_sf(n_batches: int, rate: float, scale: float, votes: int) -> float:
     >>> round(vote_sf(n_batches=10, rate=0.1, scale=1.0, votes=4), 4)
     0.063
     """
-    count = np.arange(n_batches + 1)
-    return float(stats.binom.pmf(count, n_batches, rate) @ discrete_laplace_cdf(count - votes, scale))
+    return float(votes_law(n_batches, rate) @ discrete_laplace_cdf(np.arange(n_batches + 1) - votes, scale))
+
+
+@lru_cache(1 << 6)
+def votes_law(n_batches: int, rate: float) -> NDArray[np.float64]:
+    """Law of how many batches are rejected, each with probability `rate`; read-only.
+
+    Examples
+    --------
+    >>> votes_law(2, 0.5).round(9).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    return frozen(stats.binom.pmf(np.arange(n_batches + 1), n_batches, rate))
 
 
 def vote_threshold(n_batches: int, rate: float, scale: float, size: float) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -208,7 +209,7 @@ class MallowsApproximate:
 
     def _null_cdf(self, total: float) -> float:
         """P(T <= t) for the sum T of the distances of uniform rankings from a centre that they do not determine."""
-        return float(Mallows(self.n_items, 0.0).distance_cdf(total, self.n_distances))
+        return _null_cdf(self.n_items, self.n_distances, total)
 
     @property
     def _mean(self) -> float:
@@ -218,3 +219,9 @@ class MallowsApproximate:
     def _tail(self) -> float:
         """Of the null law, on one side."""
         return self.size if self.sided == "one" else self.size / 2
+
+
+@lru_cache(1 << 12)
+def _null_cdf(n_items: int, n_distances: int, total: float) -> float:
+    """Whoever tests many data asks for the same few again."""
+    return float(Mallows(n_items, 0.0).distance_cdf(total, n_distances))

@@ -13,7 +13,6 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from dprank._require import (
     require_below_1,
@@ -31,7 +30,7 @@ from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Source, require_drawable, require_source
 from dprank.release import Decision, source_of
 from dprank.uniformity._thresholds import LARGEST
-from dprank.uniformity.bucketed import _Batches
+from dprank.uniformity.bucketed import _Batches, votes_law
 from dprank.uniformity.pairs import disjoint_pairs
 from dprank.uniformity.tulap import NARROWEST, UNIT, WIDEST, tulap, tulap_bound, tulap_delta, tulap_sf
 from dprank.uniformity.unif import LEAST, unif_null_threshold
@@ -227,7 +226,7 @@ def noisy_vote_sf(n_batches: int, rate: float, scale: float, bound: float, votes
     >>> round(noisy_vote_sf(n_batches=10, rate=0.1, scale=1.0, bound=math.inf, votes=4.0), 4)
     0.0434
     """
-    return _attained(stats.binom.pmf(np.arange(n_batches + 1), n_batches, rate), scale, bound, votes)
+    return _attained(votes_law(n_batches, rate), scale, bound, votes)
 
 
 def _attained(law: NDArray[np.float64], scale: float, bound: float, votes: float) -> float:
@@ -237,8 +236,7 @@ def _attained(law: NDArray[np.float64], scale: float, bound: float, votes: float
 
 def _threshold(n_batches: int, rate: float, scale: float, bound: float, size: float) -> float:
     """The least number on the grid that the noisy votes attain with probability at most `size`."""
-    law = stats.binom.pmf(np.arange(n_batches + 1), n_batches, rate)
-    above = partial(_attained, law, scale, bound)
+    above = partial(_attained, votes_law(n_batches, rate), scale, bound)
     return least_whole_under(lambda t: above(t / UNIT), size, -UNIT, (n_batches + 1) * UNIT) / UNIT
 
 
