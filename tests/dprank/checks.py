@@ -87,6 +87,14 @@ def doubted(p_value, few, many, doubt=0.25):
     return first if first >= doubt else p_value(many)
 
 
+def denied(right, wrong, draws):
+    """P-value that so many draws of a law, its keys the outcomes, have under a wrong one: what a test so large sees."""
+    law = np.array(list(right.values()))
+    seen = np.random.default_rng(draws).multinomial(draws, law / law.sum())
+    wrong = np.array([wrong[outcome] for outcome in right])
+    return law_p_value(seen, wrong / wrong.sum())
+
+
 def right_often(outcomes, level, less, alarm=3.2e-5, missed=0.01):
     """Whether endless outcomes are right as often as `level`, and not only as often as `less`: Wald's sequential test.
 

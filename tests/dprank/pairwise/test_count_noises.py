@@ -145,7 +145,7 @@ def test_a_matching_is_what_is_kept_one_after_another(seed):
 
 def test_what_stays_of_a_matching_does_not_depend_on_outcomes():
     pairs = [(0, 1), (1, 2), (2, 3), (0, 1), (3, 4)]
-    for voter in range(20):
+    for voter in range(6):
         stay = set()
         for won in product((0, 0.5, 1), repeat=5):
             kept_ = one_voter([(*p, x) for p, x in zip(pairs, won, strict=True)], voter).bounded(2, design="matching")
@@ -301,7 +301,7 @@ def test_draws_are_laplace_noise_given_that_it_sums_to_zero(n, scale, source):
         assert p_value(drawn, 1.1 * scale) < 1e-9
     else:
         secure = lambda size: p_value(conditioned_laplace(scale, n, size, rng=dprank.SECURE), scale)  # noqa: E731
-        assert doubted(secure, 500, 2000) > 1e-9
+        assert doubted(secure, 300, 1200) > 1e-9
 
 
 def test_of_two_items_conditioned_noise_is_one_number_of_half_the_scale():

@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import certified_epsilon, each, law_p_value, refused
+from checks import certified_epsilon, denied, doubted, each, law_p_value, refused
 from scipy import stats
 
 from dprank.data.comparisons import Comparisons
@@ -119,16 +119,21 @@ def places(n):
     return np.concatenate([grid, np.random.default_rng(0).normal(scale=3, size=(400, n))])
 
 
-def largest_ratio(n, scale, ridge, link, graph, common=2):
+@cache
+def largest_ratios(n, scale, ridge, link, common=2):
     """Largest log density ratio of all neighbours with up to `common` other comparisons, in both directions."""
     rows = [(i, j, y) for i in range(n) for j in range(i + 1, n) for y in (0.0, 0.5, 1.0)]
     others = [c for k in range(common + 1) for c in combinations_with_replacement(rows, k)]
-    worst = 0.0
+    pairs = list(product(rows, repeat=2))
+    worst = dict.fromkeys(pairs, 0.0)
     for rest in others:
         density = {row: log_density(places(n), [*rest, row], scale, ridge, link) for row in rows}
-        pairs = [(a, b) for a in rows for b in rows if graph == "private" or a[:2] == b[:2]]
-        worst = max(worst, *(float((density[a] - density[b]).max()) for a, b in pairs))
-    return worst
+        worst |= {(a, b): max(worst[a, b], float((density[a] - density[b]).max())) for a, b in pairs}
+    return {"private": max(worst.values()), "public": max(worst[a, b] for a, b in pairs if a[:2] == b[:2])}
+
+
+def largest_ratio(n, scale, ridge, link, graph, common=2):
+    return largest_ratios(n, scale, ridge, link, common)[graph]
 
 
 @LINKS
@@ -293,7 +298,7 @@ def stretched(link, a):
 def test_the_unit_of_strengths_does_not_matter(scale, ridge, graph, link):
     link = stretched(link, 1.0)  # equal to none of the library
     loss = objective_loss(scale, ridge, link=link, graph=graph)
-    for steepness in (1e-6, 0.01, 0.7, 3.0, 1e3):
+    for steepness in (1e-6, 0.7, 1e3):
         same = objective_loss(scale * steepness, ridge * steepness**2, link=stretched(link, steepness), graph=graph)
         assert same == pytest.approx(loss, rel=1e-10)
 
@@ -344,19 +349,18 @@ def test_more_noise_and_more_ridge_never_lose_more():
 
 @LINKS
 @GRAPHS
-@each(("answers", "ridges"), [(1, [1.01]), (7, [1.01, 100.0])])
+@each(("answers", "ridge"), [(1, 1.01), (7, 100.0)])
 @each("epsilon", [1e-6, 1.0, 30.0, 1e9])
 @pytest.mark.slow
-def test_calibrated_is_the_least_noise(epsilon, answers, ridges, graph, link):
+def test_calibrated_is_the_least_noise(epsilon, answers, ridge, graph, link):
     unit = "voter" if answers > 1 else "comparison"
-    for ridge in ridges:
-        gamma = ridge * 2 * link.kappa_2 / math.expm1(min(epsilon / answers, 50))
-        found = calibrated(epsilon, 9, ridge=gamma, per_person=answers, unit=unit, graph=graph, link=link)
-        assert epsilon * (1 - ROUNDING) <= found.guarantee.epsilon <= epsilon
-        assert (found.n_items, found.ridge, found.per_person, found.graph) == (9, gamma, answers, graph)
-        assert found.guarantee.unit == unit
-        less = replace(found, scale=found.scale * (1 - 1e-6))
-        assert less.guarantee.epsilon > epsilon
+    gamma = ridge * 2 * link.kappa_2 / math.expm1(min(epsilon / answers, 50))
+    found = calibrated(epsilon, 9, ridge=gamma, per_person=answers, unit=unit, graph=graph, link=link)
+    assert epsilon * (1 - ROUNDING) <= found.guarantee.epsilon <= epsilon
+    assert (found.n_items, found.ridge, found.per_person, found.graph) == (9, gamma, answers, graph)
+    assert found.guarantee.unit == unit
+    less = replace(found, scale=found.scale * (1 - 1e-6))
+    assert less.guarantee.epsilon > epsilon
 
 
 def test_public_counts_never_promise_more_than_asked():
@@ -545,17 +549,20 @@ def order_law(margin, scale):
     return float(difference[at > 0].sum() + difference[at == 0].sum() / 2)
 
 
-@pytest.mark.parametrize("rows", [[(0, 1, 1)], [(0, 1, 0.5)], [(1, 0, 1), (1, 0, 1)]], ids=str)
+@each("rows", [[(0, 1, 1)], [(0, 1, 0.5)], [(1, 0, 1), (1, 0, 1)]])
 @pytest.mark.slow
 def test_orders_of_integer_noise_have_their_exact_law(rows):
     data, rng = of(rows, 2), np.random.default_rng(45)
     mechanism = made(2, 0.6, 0.05, graph="public", law="discrete")
-    first = sum(mechanism.release(data, rng).ranking[0] == "0" for _ in range(1500))
     wins = win_counts(data, "half")
     law = order_law(wins[0] - wins[1], 0.6)
-    assert law_p_value([first, 1500 - first], [law, 1 - law]) > ALARM
     wrong = order_law(wins[0] - wins[1] + 0.5, 0.6)
-    assert law_p_value([first, 1500 - first], [wrong, 1 - wrong]) < ALARM
+
+    def chance(draws):
+        first = sum(mechanism.release(data, rng).ranking[0] == "0" for _ in range(draws))
+        return law_p_value([first, draws - first], [law, 1 - law])
+
+    assert doubted(chance, 400, 1500) > ALARM > denied({1: law, 2: 1 - law}, {1: wrong, 2: 1 - wrong}, 1500)
 
 
 def test_equal_strengths_come_in_random_order():

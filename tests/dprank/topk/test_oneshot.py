@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from checks import each, law_p_value, refused
+from checks import denied, doubted, each, law_p_value, refused
 from scipy.special import logsumexp
 from set_laws import grid_set_law, order_law_of_three, plackett_luce, set_law, unordered
 
@@ -377,9 +377,13 @@ def p_value(seen, law):
 @pytest.mark.slow
 def test_released_sets_have_the_exact_law_and_no_order(noise):
     mechanism, rng = Oneshot(2, 1.5, noise, n_items=4), np.random.default_rng(51)
-    seen = [tuple(mechanism.release([0.0, 2.0, 1.0, 1.5], rng).items.tolist()) for _ in range(2500)]
-    assert p_value(seen, set_law([0.0, 2.0, 1.0, 1.5], 2, 1.5, noise)) > ALARM
-    assert all(a < b for a, b in seen)
+    law = set_law([0.0, 2.0, 1.0, 1.5], 2, 1.5, noise)
+    assert all(a < b for a, b in law), "no other key is allowed"
+
+    def chance(draws):
+        return p_value([tuple(mechanism.release([0.0, 2.0, 1.0, 1.5], rng).items.tolist()) for _ in range(draws)], law)
+
+    assert doubted(chance, 600, 2500) > ALARM
 
 
 @pytest.mark.slow
@@ -387,8 +391,12 @@ def test_released_orders_have_the_exact_law():
     rng = np.random.default_rng(52)
     for noise in NOISES:
         mechanism = Oneshot(3, 1.5, noise, n_items=3, ordered=True)
-        seen = [tuple(mechanism.release([2.0, 0.0, 1.5], rng).items.tolist()) for _ in range(2500)]
-        assert p_value(seen, order_law_of_three([2.0, 0.0, 1.5], 1.5, noise)) > ALARM
+        law = order_law_of_three([2.0, 0.0, 1.5], 1.5, noise)
+
+        def chance(draws, mechanism=mechanism, law=law):
+            return p_value([tuple(mechanism.release([2.0, 0.0, 1.5], rng).items.tolist()) for _ in range(draws)], law)
+
+        assert doubted(chance, 600, 2500) > ALARM
 
 
 @pytest.mark.parametrize(("adjacency", "grain", "largest"), [("replace", 1.0, True), ("add_remove", 0.5, False)])
@@ -405,13 +413,14 @@ def test_published_sets_have_the_exact_discrete_law(noise, adjacency, grain, lar
         for scale, unit in ((0.4, grain), off)
     )
     published = [tuple(mechanism.release(values, SECURE).items.tolist()) for _ in range(300)]
-    seeded = [
-        tuple(sorted(whole_top_k(values, 2, 0.4, noise, rng, grid=round(1 / grain), largest=largest).tolist()))
-        for _ in range(10_000)
-    ]
     assert p_value(published, right) > ALARM
-    assert p_value(seeded, right) > ALARM
-    assert p_value(seeded, wrong) < ALARM
+
+    def chance(draws):
+        options = {"grid": round(1 / grain), "largest": largest}
+        seeded = [tuple(sorted(whole_top_k(values, 2, 0.4, noise, rng, **options).tolist())) for _ in range(draws)]
+        return p_value(seeded, right)
+
+    assert doubted(chance, 2500, 10_000) > ALARM > denied(right, wrong, 10_000)
 
 
 @pytest.mark.parametrize("largest", [True, False])
@@ -420,10 +429,13 @@ def test_published_gumbel_sets_and_orders_have_their_law(largest):
     values = np.array([2, 0, 0, 1])
     right, wrong = (plackett_luce(values if largest else -values, 2, scale) for scale in (1.5, 0.75))
     ordered = Oneshot(2, 1.5, "gumbel", n_items=4, largest=largest, ordered=True)
-    seen = [tuple(ordered.release(values, SECURE).items.tolist()) for _ in range(600)]
-    assert p_value(seen, right) > ALARM > p_value(seen, wrong)
-    sets = [tuple(replace(ordered, ordered=False).release(values, SECURE).items.tolist()) for _ in range(600)]
-    assert p_value(sets, unordered(right)) > ALARM
+
+    def chance(draws, mechanism=ordered, law=right):
+        return p_value([tuple(mechanism.release(values, SECURE).items.tolist()) for _ in range(draws)], law)
+
+    assert doubted(chance, 200, 600) > ALARM > denied(right, wrong, 600)
+    sets = lambda draws: chance(draws, replace(ordered, ordered=False), unordered(right))  # noqa: E731
+    assert doubted(sets, 200, 600) > ALARM
     all_of_them = replace(ordered, k=4)
     assert sorted(all_of_them.release(values, SECURE).items.tolist()) == [0, 1, 2, 3]
     assert replace(all_of_them, ordered=False).release(values, SECURE).items.tolist() == [0, 1, 2, 3]
