@@ -162,14 +162,14 @@ class Table:
     def person(self, name: str) -> Any:
         """The column of persons; rows of nobody are left out."""
         column = self.column(name)
-        distinct = column.unique()
-        self.ledger.leave_out(column.isin(distinct[nameless(distinct)]), "no person")
+        codes, distinct = column.factorize()
+        self.ledger.leave_out(nameless(distinct)[codes], "no person")
         return column
 
     def items(self, name: str) -> NDArray[np.int64]:
         """Codes of the items that a column holds, -1 of any other."""
-        column = self.column(name)
-        return column.map(self.coded(column.value_counts())).fillna(-1).to_numpy(np.int64)
+        codes, counts = _counted(self.column(name))
+        return np.array([*self.coded(counts).values()], np.int64)[codes]
 
     def coded(self, counts: Any) -> dict[str, int]:
         """Code of every label, -1 of what is no item; counted as met."""
@@ -182,12 +182,12 @@ class Table:
 
     def read(self, column: Any, meaning: Callable[[str], float]) -> NDArray[np.float64]:
         """What the texts of a column mean, not-a-number where nothing; -inf is told to the curator as misread."""
-        meant = {}
-        for text, number in column.value_counts().items():
-            meant[text] = meaning(text)
-            if meant[text] == -math.inf:
-                self.ledger.misread[text] += int(number)
-        return column.map(meant).to_numpy(float)
+        codes, counts = _counted(column)
+        meant = np.array([meaning(text) for text in counts], float)
+        for text, value in zip(counts, meant.tolist(), strict=True):
+            if value == -math.inf:
+                self.ledger.misread[text] += counts[text]
+        return meant[codes]
 
     def done(self, data: Any) -> Intake:
         """The data, and the account."""
@@ -195,6 +195,14 @@ class Table:
         return replace(self.ledger.done(data, self.said), unused=tuple(map(str, unused)))
 
 
+def _counted(column: Any) -> tuple[NDArray[np.int64], dict[str, int]]:
+    """Which text every cell holds, and in how many cells each is: the most frequent first, then as they come."""
+    codes, distinct = column.factorize()
+    texts, counts = distinct.tolist(), np.bincount(codes, minlength=len(distinct))
+    order = np.argsort(-counts, kind="stable")
+    return np.argsort(order)[codes], {texts[at]: int(counts[at]) for at in order}
+
+
 def ids_of(column: Any, rows: Any) -> Any:
     """Numbers of the persons of some rows; None where nobody is known."""
-    return None if column is None else person_ids("person", column[rows].to_numpy(object))
+    return None if column is None else person_ids("person", column.to_numpy(object)[rows])
