@@ -33,6 +33,20 @@ def matched(m, number, people, rng):
     return (pair + pair.T)[items[:, ::2], items[:, 1::2]].ravel()
 
 
+def asked_of(pairs, number, people, releases, rng):
+    """How often every pair is answered in every poll by people who answer so many different ones."""
+    few, rows = min(number, pairs - number), np.arange(releases * people)
+    order = np.tile(np.arange(pairs, dtype=np.int16), (len(rows), 1))
+    for at in range(few):  # the first of a shuffle: those that are answered, or left out if these are fewer
+        other = rng.integers(at, pairs, len(rows))
+        drawn = order[rows, other]
+        order[rows, other] = order[:, at]
+        order[:, at] = drawn
+    drawn = order[:, :few] + pairs * (rows // people)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=releases * pairs).reshape(releases, pairs)
+    return counts if few == number else people - counts
+
+
 @lru_cache(4)
 def answers(m, gap, people, count, score, releases, rng, matching=False):
     """Scores of polls in which every person answers so many different pairs; and the pairs played and won.
@@ -42,23 +56,21 @@ def answers(m, gap, people, count, score, releases, rng, matching=False):
     pairs = math.comb(m, 2)
     first, second = np.triu_indices(m, 1)
     better = (1 + np.tanh((second - first) * math.atanh(gap))) / 2
-    played, wins = np.zeros((releases, pairs)), np.zeros((releases, pairs))
-    for release in range(releases):
-        for number in count:
-            some = people // len(count)
-            if matching:
-                each = matched(m, number, some, rng)
-            else:
-                each = rng.permuted(np.tile(np.arange(pairs), (some, 1)), axis=1)[:, :number].ravel()
-            won = rng.random(each.size) < better[each]
-            played[release] += np.bincount(each, minlength=pairs)
-            wins[release] += np.bincount(each, won, minlength=pairs)
-    total = np.zeros((releases, m))
-    for pair in range(pairs):
-        lost = played[:, pair] - wins[:, pair]
-        total[:, first[pair]] += wins[:, pair] - (lost if score == "net" else 0)
-        total[:, second[pair]] += lost - (wins[:, pair] if score == "net" else 0)
-    return total, played, wins
+    played, some = np.zeros((releases, pairs), int), people // len(count)
+    for number in count:
+        if matching:
+            each = [np.bincount(matched(m, number, some, rng), minlength=pairs) for _ in range(releases)]
+        else:
+            each = asked_of(pairs, number, some, releases, rng)
+        played += each
+    wins = rng.binomial(played, better)
+    side = np.zeros((pairs, m))
+    side[np.arange(pairs), first] = 1
+    other = np.zeros((pairs, m))
+    other[np.arange(pairs), second] = 1
+    lost = played - wins
+    total = (wins - lost) @ (side - other) if score == "net" else wins @ side + lost @ other
+    return total, played.astype(float), wins.astype(float)
 
 
 def reported(choice, setting, releases, rng):
@@ -203,7 +215,7 @@ def decided(choice, setting, releases, rng):
     if choice.trust == "curator":
         sized["n_voters"] = setting.persons
     if "statistic" in asked:
-        sized |= {"statistic": asked["statistic"]} | ({"null_draws": 399} if asked["statistic"] == "ranks" else {})
+        sized |= {"statistic": asked["statistic"]} | ({"null_draws": 199} if asked["statistic"] == "ranks" else {})
     sized |= {"delta": asked["delta"]} if "delta" in asked else {}
     mechanism = getattr(dprank, choice.mechanism).calibrated(**sized)
     return np.array([mechanism.release(votes, rng).reject for votes in voted(setting, releases, rng)])
