@@ -69,7 +69,7 @@ def kills(number, folder, seed=0, composition="basic"):
         fresh = kill % 5 == 0
         path = Path(folder) / f"budget {kill}.sqlite" if fresh else path
         dataset = f"data {kill}"
-        shown = printed_by(path, dataset, draw.uniform(0, 0.03 if fresh else 0.1), composition)
+        shown = printed_by(path, dataset, draw.uniform(0, 0.03 if fresh else 0.05), composition)
         left_journal = Path(f"{path}-journal").exists()
         blank = not path.exists() or path.stat().st_size == 0
         budget = dprank.Budget(path, **limit)
