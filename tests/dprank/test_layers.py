@@ -12,7 +12,7 @@ import dprank
 HOME = Path(dprank.__file__).parent
 #: From the ground up. What stands on one floor knows nothing of its neighbours.
 FLOORS = (
-    {"_require", "_quadrature", "_search"},
+    {"_binomial", "_require", "_quadrature", "_search"},
     {"_frozen", "_picture"},
     {"data"},
     {"privacy"},

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import special
 
+from dprank._binomial import binomial
 from dprank._require import (
     MOST,
     require_at_least_0,
@@ -109,8 +110,6 @@ def optimal_delta(k: int, round_epsilon: float, epsilon: float) -> float:
     >>> round(optimal_delta(1, odds, 0.0), 4), optimal_delta(1, odds, odds)
     (0.5, 0.0)
     """
-    from scipy import stats  # a third of a second, and not every mechanism needs it
-
     k = require_whole("k", k, 1, MOST_ROUNDS)
     round_epsilon, epsilon = (
         require_positive("round_epsilon", round_epsilon, up=True),
@@ -124,7 +123,7 @@ def optimal_delta(k: int, round_epsilon: float, epsilon: float) -> float:
     losses = np.arange(first, last + 1)
     with np.errstate(over="ignore"):
         beyond = np.maximum((2 * losses - k) * round_epsilon - epsilon, 0.0)
-    return min(1.0, float((stats.binom.pmf(losses, k, p) * -np.expm1(-beyond)).sum()) * (1 + _ROUNDING))
+    return min(1.0, float((binomial(losses, k, p) * -np.expm1(-beyond)).sum()) * (1 + _ROUNDING))
 
 
 def optimal(k: int, round_epsilon: float, delta: float) -> float:

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
+from dprank._binomial import binomial
 from dprank._frozen import frozen
 from dprank._require import (
     require_below_1,
@@ -384,7 +384,7 @@ def votes_law(n_batches: int, rate: float) -> NDArray[np.float64]:
     >>> votes_law(2, 0.5).round(9).tolist()
     [0.25, 0.5, 0.25]
     """
-    return frozen(stats.binom.pmf(np.arange(n_batches + 1), n_batches, rate))
+    return frozen(binomial(np.arange(n_batches + 1), n_batches, rate))
 
 
 def vote_threshold(n_batches: int, rate: float, scale: float, size: float) -> int:

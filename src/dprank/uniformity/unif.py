@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft, stats
 
+from dprank._binomial import binomial
 from dprank._require import (
     as_floats,
     require_generator,
@@ -350,7 +351,7 @@ def _squares(k: int, bias: float) -> tuple[NDArray[np.int64], NDArray[np.float64
     """Lattice points of one squared sign sum and their probabilities."""
     base, step = _lattice(k)
     ones = np.arange(k + 1)
-    return ((2 * ones - k) ** 2 - base) // step, stats.binom.pmf(ones, k, (1 + bias) / 2)
+    return ((2 * ones - k) ** 2 - base) // step, binomial(ones, k, (1 + bias) / 2)
 
 
 def _table(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArray[np.float64]:
