@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-from scipy.optimize import brentq
-
 #: How many times the width of a search a border is bracketed by: values may be rounded to so much.
 _ROUGH = 16
 
@@ -46,6 +44,8 @@ def least_whole_under(value: Callable[[int], float], most: float, low: int, high
     >>> least_whole_under(lambda x: 2.0**-x, 1e-6, 0, 1 << 20)
     20
     """
+    from scipy.optimize import brentq  # a fifth of a second, and few commands need it
+
     value = cache(value)
     if value(low) > most >= value(high):
         near = math.floor(brentq(lambda x: _log(value(round(x))) - _log(most), low, high, xtol=0.5, disp=False))
@@ -103,6 +103,8 @@ def _bracketed(
     value: Callable[[float], float], most: float, turned: Callable[[float], bool], start: float, within: float
 ) -> tuple[float, float]:
     """The same as `_crossing`, step by step: what lies beyond a narrow bracket of the border is not asked."""
+    from scipy.optimize import brentq  # a fifth of a second, and few commands need it
+
     low, _ = _crossing(turned, start, 1.0)
 
     def excess(power: float) -> float:

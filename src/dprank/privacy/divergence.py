@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr, logsumexp
 
 from dprank._frozen import FrozenFields
@@ -125,6 +124,8 @@ class PairLaw(FrozenFields):
 
     def rho(self, most: float = 1e6) -> float:
         """Least rho of zero-concentrated privacy: the largest Rényi divergence over its order, orders up to `most`."""
+        from scipy.optimize import minimize_scalar  # a fifth of a second, and few commands need it
+
         found = minimize_scalar(
             lambda at: -self.renyi(1 + math.exp(at)) / (1 + math.exp(at)), bounds=(-7, math.log(most)), method="bounded"
         )
@@ -215,6 +216,8 @@ class LaplaceShift:
         most = math.fsum(self.moves) / self.scale
         if require_below_1("delta", delta) == 0 or self._delta(0.0) <= delta:
             return most if delta == 0 else 0.0
+        from scipy.optimize import brentq  # a fifth of a second, and few commands need it
+
         return float(brentq(lambda epsilon: self._delta(epsilon) - delta, 0.0, most, xtol=1e-15, rtol=1e-14))
 
     @cached_property

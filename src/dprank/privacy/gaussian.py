@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy import special
-from scipy.optimize import brentq
 
 from dprank._quadrature import gauss
 from dprank._require import (
@@ -209,6 +208,7 @@ def zcdp(rho: float, delta: float) -> float:
     if math.isinf(rho):
         return math.inf
     from dp_accounting.rdp.rdp_privacy_accountant import compute_epsilon
+    from scipy.optimize import brentq
 
     spare = -math.log(delta)
     most = 2 * min(math.sqrt(spare) / math.sqrt(rho), 1 / delta - 1)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from dprank._require import require_at_least_0, require_positive, require_probability, require_whole, settle
 from dprank._search import least, least_whole
@@ -119,6 +118,8 @@ class PairError:
 
     def _by_moments(self, chance: float) -> float:
         """The least of (log E exp(x D) - log(chance)) / x."""
+        from scipy.optimize import minimize_scalar  # a fifth of a second, and few commands need it
+
         nats = -math.log(chance)
         square = self.deviation**2 + sum(n * (w * law.scale) ** 2 for law, n, w in self.noises) + self.variance
         steep = max((w * law.scale for law, _, w in self.noises if law.noise == "laplace"), default=0.0)

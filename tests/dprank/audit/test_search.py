@@ -86,17 +86,21 @@ NAMES = [name for name, *_ in KINDS]
 @each(("neighbours", "data"), [kind[1:] for kind in KINDS])
 @pytest.mark.slow
 def test_being_neighbours_is_mutual_and_nobody_is_their_own(neighbours, data):
+    own = key(data)
     for other in neighbours.all(data):
-        assert key(other) != key(data)
-        assert key(data) in {key(back) for back in neighbours.all(other)}
+        assert key(other) != own
+        assert any(key(back) == own for back in neighbours.all(other))
 
 
 @each(("neighbours", "data"), [kind[1:] for kind in KINDS])
 @pytest.mark.slow
 def test_draws_are_neighbours_and_each_is_drawn(neighbours, data):
     every = {key(other) for other in neighbours.all(data)}
-    rng = np.random.default_rng(1)
-    drawn = {key(neighbours.draw(data, rng)) for _ in range(60 * len(every))}
+    rng, drawn = np.random.default_rng(1), set()
+    for number in range(60 * len(every)):
+        if number >= 20 * len(every) and every <= drawn:
+            break
+        drawn.add(key(neighbours.draw(data, rng)))
     assert drawn - {key(data)} == every
 
 
