@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dprank._require import settle
 
-#: At hand, as every access to anything reads them.
-_read, _ARRAY = object.__getattribute__, np.ndarray
+# looked up at every reading of a field
+_attribute, _array = object.__getattribute__, np.ndarray
 
 
 def frozen(values: NDArray[Any]) -> NDArray[Any]:
@@ -42,12 +42,13 @@ class Frozen(ABC):
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        value = _read(self, name)
-        if type(value) is not _ARRAY:
+        value = _attribute(self, name)
+        if type(value) is not _array:
             return value
         # a new array on the same bytes: whoever gives it another shape or dtype has changed nothing here
-        whole = type(value.base) is bytes and len(value.base) == value.nbytes
-        return np.ndarray(value.shape, value.dtype, value.base) if whole else value.view()
+        base = value.base
+        whole = type(base) is bytes and len(base) == value.nbytes
+        return _array(value.shape, value.dtype, base) if whole else value.view()
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to {name}: {type(self).__name__} stays as it was validated")
@@ -76,7 +77,7 @@ class FrozenFields(Frozen):
     """A frozen dataclass (``eq=False``) with arrays; a class that has its own `__post_init__` calls this one last."""
 
     def __post_init__(self) -> None:
-        settle(self, **{name: frozen(value) for name, value in self._named() if isinstance(value, np.ndarray)})
+        settle(self, **{name: frozen(value) for name, value in vars(self).items() if isinstance(value, np.ndarray)})
 
     def __reduce__(self) -> Any:
         return _again, (type(self), dict(self._named()))

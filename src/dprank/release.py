@@ -274,7 +274,8 @@ class Ranking(Release):
     @property
     def ranking(self) -> tuple[str, ...]:
         """Names from best to worst."""
-        return tuple(self.items[i] for i in self.order)
+        items = self.items
+        return tuple(items[i] for i in self.order)
 
     def top(self, k: int) -> frozenset[str]:
         """Names of the k best, k from 0 to their number."""

@@ -63,6 +63,12 @@ def all_rankings(m):
     return np.array(list(permutations(range(m))))
 
 
+def kemeny_costs(w):
+    """Of every order of the items, by the definition; shares no code with `kemeny_score`."""
+    w, orders = np.asarray(w), all_rankings(len(w))
+    return sum(w[orders[:, b], orders[:, a]] for b in range(len(w)) for a in range(b))
+
+
 def law_p_value(counts, law):
     """Chi-square p-value of counts under a law; cells that expect fewer than five are pooled."""
     counts, law = np.ravel(counts), np.ravel(law)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import require_one_of, require_whole
+from dprank.aggregation.matrix import upper
 from dprank.aggregation.randomisers import Randomiser, SampledOrder, require_randomiser
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.aggregation.sent_reports import completed, require_votes
@@ -264,7 +265,7 @@ class LocalMatrix(OneRound):
     def _fractions(self, signs: NDArray[np.float64]) -> NDArray[np.float64]:
         """The matrix of mean signs."""
         matrix = np.zeros((self.n_items, self.n_items))
-        matrix[np.triu_indices(self.n_items, 1)] = (1 + signs) / 2
+        matrix[upper(self.n_items)] = (1 + signs) / 2
         return matrix + np.tril(1 - matrix.T, -1)
 
 

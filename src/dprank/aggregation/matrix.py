@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,23 @@ from dprank._require import as_floats
 from dprank.data.kendall import ranking
 from dprank.data.rankings import Rankings, require_rankings
 
-__all__ = ["kemeny_score", "pairwise_fractions", "shrink"]
+__all__ = ["kemeny_score", "pairwise_fractions", "shrink", "upper"]
 
 #: How far an entry may be from [0, 1], or a pair of entries from the sum 1.
 ROUNDING = 1e-9
+_upper_of_few = lru_cache(64)(np.triu_indices)
+
+
+def upper(n: int) -> Any:
+    """What `numpy.triu_indices` gives above the diagonal, made once where there are few items: not to be written to.
+
+    Examples
+    --------
+    >>> first, second = upper(3)
+    >>> first.tolist(), second.tolist()
+    ([0, 0, 1], [1, 2, 2])
+    """
+    return _upper_of_few(n, 1) if n <= 64 else np.triu_indices(n, 1)
 
 
 def pairwise_fractions(rankings: Rankings) -> NDArray[np.float64]:

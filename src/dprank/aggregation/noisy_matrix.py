@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dprank._require import require_positive, require_whole
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
+from dprank.aggregation.matrix import upper
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.data.ballots import BallotForm, Ballots
 from dprank.data.rankings import Rankings
@@ -310,7 +311,7 @@ class NoisyMatrix(AdditiveNoise):
         ValueError
             Where the noise would leave digits or parities as they are.
         """
-        first, second = np.triu_indices(self.n_items, 1)
+        first, second = upper(self.n_items)
         margins = self._require_counts("margin", margins, 2)
         pairs = margins[..., first, second]
         if self.law == "discrete" and self.grain == 1 and ((pairs - pairs[..., :1]) % 2).any():

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_positive, require_whole, settle, shown
+from dprank.aggregation.matrix import upper
 from dprank.aggregation.sent_reports import net_wins, require_signs
 from dprank.privacy.kept import kept_for, kept_loss
 from dprank.privacy.noise import Source
@@ -110,7 +111,7 @@ def ranking_signs(positions: NDArray[Any]) -> NDArray[np.int8]:
     >>> ranking_signs(np.array([[0, 1, 2], [2, 0, 1]])).tolist()
     [[1, 1, 1], [-1, -1, 1]]
     """
-    first, second = np.triu_indices(positions.shape[1], 1)
+    first, second = upper(positions.shape[1])
     return np.where(positions[:, first] < positions[:, second], 1, -1).astype(np.int8)
 
 
@@ -409,7 +410,7 @@ class OrderReport:
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """Unbiased estimates of mean places less (m - 1) / 2."""
         margins = np.zeros((self.n_items, self.n_items))
-        margins[np.triu_indices(self.n_items, 1)] = self.order.estimate(reports)
+        margins[upper(self.n_items)] = self.order.estimate(reports)
         return np.asarray((margins.sum(axis=0) - margins.sum(axis=1)) / 2)
 
     def checked(self, reports: Any) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank.aggregation.matrix import upper
 from dprank.data.ballots import as_orders
 from dprank.privacy.noise import SecureSource, Source
 from dprank.privacy.randomized_response import GRAIN, randomise
@@ -117,9 +118,9 @@ def net_wins(lists: NDArray[np.int64], n_items: int) -> NDArray[np.float64]:
     >>> net_wins(np.array([[0, 1], [0, 1], [2, 0]]), 3).tolist()  # of the pairs 01, 02, 12
     [2.0, -1.0, 0.0]
     """
-    first, second = np.triu_indices(lists.shape[1], 1)
+    first, second = upper(lists.shape[1])
     before = np.zeros(n_items**2)
     for a, b in zip(first, second, strict=True):
         before += np.bincount(lists[:, a] * n_items + lists[:, b], minlength=n_items**2)
     table = before.reshape(n_items, n_items)
-    return (table - table.T)[np.triu_indices(n_items, 1)]
+    return (table - table.T)[upper(n_items)]

@@ -94,7 +94,8 @@ def possible(outputs: ArrayLike, value: float, scale: float) -> NDArray[np.bool_
     found = np.zeros(len(y), bool)
     for step in range(longest):
         open_ = np.flatnonzero(~found & (first + step <= last))
-        u = (first[open_] + step) / GRID
-        # 2 - u - u rounds, so that the two tails are no mirror images
-        found[open_] = np.any([value + laplace_of(tail, scale) == y[open_] for tail in (u, 1 - u)], axis=0)
+        u, sign = (first[open_] + step) / GRID, noise[open_]
+        # 2 - u - u rounds, so that the two tails are no mirror images; each gives noise of one sign
+        for side, tail in ((sign <= 0, u), (sign >= 0, 1 - u)):
+            found[open_[side]] |= value + laplace_of(tail[side], scale) == y[open_[side]]
     return found

@@ -11,7 +11,7 @@ import re
 import secrets
 import sys
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -64,15 +64,11 @@ class SecureSource:
 
     def discrete_laplace(self, scale: float, size: int) -> NDArray[np.int64]:
         """Independent integers with P(x) proportional to exp(-abs(x) / scale)."""
-        dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64"), size), dp.l1_distance(T="i64")
-        return np.array(dp.m.make_laplace(*space, scale)([0] * size), np.int64)
+        return np.array(_sampler(_opendp(), "laplace", "l1", size, scale)([0] * size), np.int64)
 
     def discrete_gaussian(self, scale: float, size: int) -> NDArray[np.int64]:
         """Independent integers with P(x) proportional to exp(-x^2 / (2 scale^2))."""
-        dp = _opendp()
-        space = dp.vector_domain(dp.atom_domain(T="i64"), size), dp.l2_distance(T="i64")
-        return np.array(dp.m.make_gaussian(*space, scale)([0] * size), np.int64)
+        return np.array(_sampler(_opendp(), "gaussian", "l2", size, scale)([0] * size), np.int64)
 
     def peel(
         self, values: NDArray[np.int64], k: int, scale: float, noise: Literal["gumbel", "exponential"], *, largest: bool
@@ -84,11 +80,8 @@ class SecureSource:
         exponential noise are permute-and-flip, and theirs is not. Time depends on the values, see
         `dprank.topk.peeling.Peeling.release`.
         """
-        dp = _opendp()
-        measure = dp.zero_concentrated_divergence() if noise == "gumbel" else dp.max_divergence()
-        space = dp.vector_domain(dp.atom_domain(T="i64"), len(values)), dp.linf_distance(T="i64")
-        chosen = dp.m.make_noisy_top_k(*space, measure, k, scale, negate=not largest)(values.tolist())
-        return np.array(chosen, np.int64)
+        peeled = _sampler(_opendp(), noise, "linf", len(values), scale, k, negate=not largest)
+        return np.array(peeled(values.tolist()), np.int64)
 
     def bits(self, n: int) -> int:
         """So many fair bits, as a whole number."""
@@ -116,6 +109,16 @@ def _opendp() -> Any:
         raise ImportError(f"secure noise needs OpenDP {least} or newer, this is {found}: pip install -U opendp")
     dp.enable_features("contrib")
     return dp
+
+
+@lru_cache(64)
+def _sampler(dp: Any, noise: str, distance: str, size: int, scale: float, k: int | None = None, **named: Any) -> Any:
+    """What draws of so many whole numbers: the same object, fresh draws every time."""
+    space = dp.vector_domain(dp.atom_domain(T="i64"), size), getattr(dp, f"{distance}_distance")(T="i64")
+    if k is not None:
+        measure = dp.zero_concentrated_divergence() if noise == "gumbel" else dp.max_divergence()
+        return dp.m.make_noisy_top_k(*space, measure, k, scale, **named)
+    return getattr(dp.m, f"make_{noise}")(*space, scale)
 
 
 #: The source of randomness to pass as ``rng`` when publishing.

@@ -80,8 +80,8 @@ def test_one_voter_s_answer_has_the_law_that_is_promised():
     rng, draws, (no, yes) = np.random.default_rng(8), 2500, plus_chances(1.0)
 
     def pluses(report_epsilon, item, other):
-        design = LocalKwikSort(5, report_epsilon, 1, 1)
-        return sum(design.poll(votes(1), rng).query(item, other) > 0.5 for _ in range(draws))
+        design, data = LocalKwikSort(5, report_epsilon, 1, 1), votes(1)
+        return sum(design.poll(data, rng).query(item, other) > 0.5 for _ in range(draws))
 
     for chance, pair in ((no, (3, 1)), (yes, (1, 3))):
         count = pluses(1.0, *pair)
@@ -120,8 +120,8 @@ def test_order_has_the_law_of_kwiksort_on_independent_answers():
         for (i, j), flip in zip(((0, 1), (0, 2), (1, 2)), flips, strict=True):
             t[(i, j) if not flip else (j, i)] = 1
         law += np.prod([wrong if flip else 1 - wrong for flip in flips]) * before_probabilities(t)
-    rng, design = np.random.default_rng(4), LocalKwikSort(3, 1.0, 1, 3)
-    places = np.array([np.argsort(design.release(votes(3, 3), rng).order) for _ in range(6000)])
+    rng, design, data = np.random.default_rng(4), LocalKwikSort(3, 1.0, 1, 3), votes(3, 3)
+    places = np.array([np.argsort(design.release(data, rng).order) for _ in range(6000)])
     for i, j in ((0, 1), (0, 2), (1, 2)):
         first = int((places[:, i] < places[:, j]).sum())
         assert stats.binomtest(first, 6000, law[i, j]).pvalue > 1e-7
@@ -133,8 +133,8 @@ def test_spent_blocks_toss_coins():
     answers = design.poll(votes(1, 2), rng)
     answers.query(0, 1)
     assert answers.query(0, 1) is None
-    half = LocalKwikSort(3, 30.0, 1, 1)  # one true answer, then coins
-    orders = [tuple(half.release(votes(1, 3), rng).order) for _ in range(3000)]
+    half, data = LocalKwikSort(3, 30.0, 1, 1), votes(1, 3)  # one true answer, then coins
+    orders = [tuple(half.release(data, rng).order) for _ in range(3000)]
     counts = [orders.count(order) for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))]
     assert law_p_value(counts, np.array([4, 4, 1, 0, 3, 0]) / 12) > 1e-7
 

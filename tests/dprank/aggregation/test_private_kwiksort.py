@@ -50,9 +50,9 @@ def test_it_falls_back_as_often_as_quicksort_wants_more(monkeypatch):
         return agreed_order(data)
 
     monkeypatch.setattr(NoisyMatrix, "release", fall_back)
-    mechanism, rng = quiet(m, queries), np.random.default_rng(2)
+    mechanism, rng, data = quiet(m, queries), np.random.default_rng(2), agreed(m)
     for _ in range(runs):
-        mechanism.release(agreed(m), rng)
+        mechanism.release(data, rng)
     chance = comparisons_law(m)[queries + 1 :].sum()
     assert 0.05 < chance < 0.95
     assert law_p_value([len(fell), runs - len(fell)], [chance, 1 - chance]) > FALSE_ALARM
@@ -166,8 +166,8 @@ def test_an_audit_finds_no_more_than_the_guarantee():
     def audit(mechanism):
         counts = []
         for row in ([0, 1, 2], [2, 1, 0]):
-            rng = np.random.default_rng(4)
-            orders = [mechanism.release(Rankings([row], names(3)), rng).order for _ in range(runs)]
+            rng, data = np.random.default_rng(4), Rankings([row], names(3))
+            orders = [mechanism.release(data, rng).order for _ in range(runs)]
             counts.append(np.bincount([int(order @ [9, 3, 1]) for order in orders], minlength=25))
         seen = (counts[0] + counts[1]) > 0
         return certified_epsilon(counts[0][seen], counts[1][seen], FALSE_ALARM)

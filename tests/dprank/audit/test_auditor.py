@@ -46,9 +46,8 @@ def test_a_mechanism_of_ones_own_is_audited_by_its_releases():
 def test_a_mechanism_of_the_library_is_audited_by_its_law_too():
     votes = Rankings.from_orders([["a", "b", "c"], ["b", "a", "c"]], ["a", "b", "c"])
     other = Rankings.from_orders([["c", "b", "a"], ["b", "a", "c"]], ["a", "b", "c"])
-    found = audit(
-        PrivateBorda.calibrated(n_items=3, epsilon=1.0), [(votes, votes), (votes, other)], rng=np.random.default_rng(2)
-    )
+    mechanism, rng = PrivateBorda.calibrated(n_items=3, epsilon=1.0), np.random.default_rng(2)
+    found = audit(mechanism, [(votes, votes), (votes, other)], rng=rng, budget=4096)
     assert not found.broken
     assert found.worst == 1
     assert found.exact == pytest.approx(1.0)
