@@ -18,6 +18,7 @@ import sys
 import tempfile
 import uuid
 import warnings
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -26,10 +27,13 @@ from hostile_values import HOSTILE, SECONDS, Hang, time_limit
 from scipy import sparse
 
 import dprank
+from dprank.audit import betting
 
 #: What no message may hold, and no line of this file has.
 WORD, NUMBER = "-".join(["secret", "ann"]), 987_654_321
 CANARIES = WORD, str(NUMBER)
+#: Of an audit, whose bets begin so much earlier than by default.
+FIRST, RELEASES = 64, 256
 #: Of what a door writes.
 FOLDER = tempfile.TemporaryDirectory()
 
@@ -297,7 +301,7 @@ def doors():
     stages = dprank.LocalTwoStage.calibrated(epsilon=1.0, n_items=4)
     noisy = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=3)
     scored = noisy.release(answers, rng(0))
-    quiet = {"rng": rng(0), "budget": 1024}
+    quiet = {"rng": rng(0), "budget": RELEASES}
     borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
     budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
     declared = {"kind": "ballots", "items": [*"abc"], "ballots": "partial", "unranked": "apart"}
@@ -477,7 +481,7 @@ def doors():
         "audit.mechanism": lambda x: dprank.audit(x, [(answers, answers)], **quiet),
         "audit.pairs*": lambda x: dprank.audit(noisy, x, **quiet),
         "audit.pair*": lambda x: dprank.audit(noisy, [(answers, x)], **quiet),
-        "audit.rng": lambda x: dprank.audit(noisy, [(answers, answers)], rng=x, budget=1024),
+        "audit.rng": lambda x: dprank.audit(noisy, [(answers, answers)], rng=x, budget=RELEASES),
         "audit.budget": lambda x: dprank.audit(Still(), [(answers, answers)], rng=rng(0), budget=few(x)),
         "audit.confidence": lambda x: dprank.audit(Still(), [(answers, answers)], confidence=x, **quiet),
     }
@@ -492,7 +496,7 @@ def doors():
 def few(budget):
     """As many releases as a test has time for."""
     large = isinstance(budget, int | np.integer) and not isinstance(budget, bool | np.timedelta64)
-    return 1024 if large and 1024 < budget < 2**53 else budget
+    return RELEASES if large and RELEASES < budget < 2**53 else budget
 
 
 def released(mechanism, data):
@@ -533,7 +537,8 @@ def outcome(door, value, *, data, seconds=SECONDS):
 def table():
     """(door, input, fault) of all that is wrong; and how many were tried, taken and refused."""
     faults, total = [], collections.Counter()
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    early = mock.patch.object(betting, "FIRST", FIRST)
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), early:
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "epsilon = .* is above")
         given = inputs(pathlib.Path(folder))

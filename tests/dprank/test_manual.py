@@ -25,18 +25,33 @@ OFFERED = {
     "dprank example st": ["staff.csv"],
     "dprank xyz": [],
 }
-#: Asks for each in a process of its own.
+#: Says how a shell is to ask, then asks for each, in a process of its own that has made the commands.
 PROGRAM = """
 import os, sys
-from dprank.cli import main
-for words in sys.argv[1:]:
+from dprank.cli import _command, main
+_command()
+for words in ["", *sys.argv[1:]]:
     print("for", words, flush=True)
     if not os.fork():
         sys.argv = ["dprank"]
-        os.environ |= {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DPRANK_COMPLETE": "complete_bash"}
-        main()
+        asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_DPRANK_COMPLETE": "complete_bash"}
+        os.environ |= asked if words else {"_DPRANK_COMPLETE": "source_bash"}
+        try:
+            main()
+        finally:  # at once: the many modules need no taking down
+            sys.stdout.flush()
+            os._exit(0)
     os.wait()
 """
+
+
+@pytest.fixture(scope="module")
+def completed():
+    """What the command line says to a shell, by what was typed; by nothing, the script that it gives a shell."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *OFFERED], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    said = re.split("^for (.*)\n", done.stdout, flags=re.MULTILINE)[1:]
+    return dict(zip(said[::2], said[1::2], strict=True))
 
 
 def helped(command, capsys):
@@ -111,23 +126,19 @@ def test_no_words_at_all_are_answered_by_the_list_of_commands(words, capsys):
 
 
 @pytest.mark.slow
-def test_a_shell_completes_commands_options_and_values():
+def test_a_shell_completes_commands_options_and_values(completed):
     """By the protocol of its completion."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM, *OFFERED], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    said = re.split("^for (.*)\n", done.stdout, flags=re.MULTILINE)[1:]
-    assert dict(zip(said[::2], map(str.split, said[1::2]), strict=True)) == OFFERED
+    assert {words: said.split() for words, said in completed.items() if words} == OFFERED
 
 
 @pytest.mark.slow
-def test_bash_is_told_how_to_ask(tmp_path):
+def test_bash_is_told_how_to_ask(completed, tmp_path):
     """The script that `--show-completion` prints, run by bash, fills COMPREPLY."""
+    told = completed[""]
     command = tmp_path / "dprank"
     command.write_text(f"#!{sys.executable}\nfrom dprank.cli import main\nmain()\n")
     command.chmod(0o755)
     there = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    asked = there | {"_DPRANK_COMPLETE": "source_bash"}
-    told = subprocess.run(["dprank"], env=asked, capture_output=True, text=True, check=True).stdout
     [function] = re.findall(r"^(\w+)\(\)", told, re.MULTILINE)
     script = f'{told}\nCOMP_WORDS=(dprank ver); COMP_CWORD=1; {function} dprank; echo "${{COMPREPLY[@]}}"'
     filled = subprocess.run(["bash", "-c", script], env=there, capture_output=True, text=True, check=False)
