@@ -215,7 +215,7 @@ def decided(choice, setting, releases, rng):
     if choice.trust == "curator":
         sized["n_voters"] = setting.persons
     if "statistic" in asked:
-        sized |= {"statistic": asked["statistic"]} | ({"null_draws": 199} if asked["statistic"] == "ranks" else {})
+        sized |= {"statistic": asked["statistic"]} | ({"null_draws": 99} if asked["statistic"] == "ranks" else {})
     sized |= {"delta": asked["delta"]} if "delta" in asked else {}
     mechanism = getattr(dprank, choice.mechanism).calibrated(**sized)
     return np.array([mechanism.release(votes, rng).reject for votes in voted(setting, releases, rng)])

@@ -140,10 +140,10 @@ def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int)
             order_by += [key, column]
     order = np.lexsort(order_by[::-1])
     ordered = np.array([column[order] for column in columns[:groups]])
-    starts = np.flatnonzero(np.r_[True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)][:rows])
-    sizes = np.diff(np.r_[starts, rows])
+    new = np.ones(rows, bool)
+    new[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
     stays = np.empty(rows, bool)
-    stays[order] = np.arange(rows) - np.repeat(starts, sizes) < most
+    stays[order] = np.arange(rows) - np.flatnonzero(new)[np.cumsum(new) - 1] < most
     return stays
 
 

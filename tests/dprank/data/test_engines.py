@@ -4,6 +4,7 @@ import itertools
 import string
 import sys
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -158,15 +159,21 @@ def test_the_hash_is_the_same_in_sql():
     assert [row[0] for row in rows] == shard_of(persons, 7).tolist()
 
 
-def counted_by(text, frame):
-    """What a text keeps of a table of numbers."""
+@cache
+def counting():
+    """DuckDB with its functions."""
     import duckdb
 
     connection = duckdb.connect()
     for line in DUCKDB:
         connection.execute(line)
-    connection.register("coded", frame)
-    return sorted(connection.execute(text).fetchall())
+    return connection
+
+
+def counted_by(text, frame):
+    """What a text keeps of a table of numbers."""
+    counting().register("coded", frame)
+    return sorted(counting().execute(text).fetchall())
 
 
 MUTANTS = {
