@@ -16,7 +16,7 @@ from dprank._require import as_list, require_one_of, require_whole, shown
 from dprank.data.cleaning import cleaner
 from dprank.data.declaration import RULES_OF_BALLOTS, Declaration
 from dprank.privacy.pair_ranges import NoRanges, Sampling
-from dprank.release import Decision, Ranking, Release, Selection
+from dprank.release import Decision, Ranking, Release, Selection, open_places
 
 __all__ = [
     "SCHEMA",
@@ -123,9 +123,9 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
     # strengths that no graph of so many persons has say so; the release stays what it is
     with suppress(NoRanges):
         if not asks or persons is not None:
-            found.append(_range(release.intervals(LEVEL, persons=own), None, own))
+            found.append(_range(open_places(release, LEVEL, None, own), None, own))
         if sampling is not None:
-            found.append(_range(release.intervals(LEVEL, sampling=sampling, persons=persons), sampling, persons))
+            found.append(_range(open_places(release, LEVEL, sampling, persons), sampling, persons))
     return found
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "Report",
     "Selection",
     "decision_features",
+    "open_places",
     "ranking_features",
     "selection_features",
     "source_of",
@@ -285,8 +286,11 @@ class Ranking(Release):
         """A row an item, best first: place (from 1), item, and score where there are any."""
         import pandas as pd
 
+        return pd.DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"place": np.arange(1, len(self.order) + 1), "item": self.ranking}
-        return pd.DataFrame(columns if self.scores is None else columns | {"score": self.scores[self.order]})
+        return columns if self.scores is None else columns | {"score": self.scores[self.order]}
 
     def intervals(self, level: float = 0.95, *, sampling: Sampling | None = None, persons: int | None = None) -> Any:
         """Which places the noise leaves open: right for all items at once with probability `level`.
@@ -337,15 +341,9 @@ class Ranking(Release):
         1      2  parks -297.0       2        3
         2      3   debt -300.0       2        3
         """
-        open_places = getattr(self.mechanism, "open_places", None)
-        if open_places is None or (self.scores is None and self.margins is None):
-            maker = "no mechanism" if self.mechanism is None else f"this {type(self.mechanism).__name__}"
-            raise ValueError(
-                f"intervals of a release by {maker}; scores or margins with independent noise of a known law are "
-                "needed, as of NoisyCounts, PrivateBorda, NoisyMatrix or LocalBorda"
-            )
-        lowest, highest = open_places(self, level, sampling, persons)
-        return self.to_frame().assign(lowest=lowest[self.order], highest=highest[self.order])
+        import pandas as pd
+
+        return pd.DataFrame(self._columns() | open_places(self, level, sampling, persons))
 
     def top_candidates(
         self, k: int, level: float = 0.95, *, sampling: Sampling | None = None, persons: int | None = None
@@ -411,6 +409,30 @@ class Ranking(Release):
             raise ValueError("order is not that of the scores")
         if self.margins is not None and (self.margins != -self.margins.T).any():
             raise ValueError("margins are not antisymmetric")
+
+
+def open_places(
+    release: Ranking, level: float, sampling: Sampling | None, persons: int | None
+) -> dict[str, NDArray[np.int64]]:
+    """The columns lowest and highest of `Ranking.intervals`.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> votes = dprank.Rankings([[0, 1]] * 900, ["roads", "parks"])
+    >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(votes, np.random.default_rng(2))
+    >>> {name: places.tolist() for name, places in open_places(release, 0.95, None, None).items()}
+    {'lowest': [1, 2], 'highest': [1, 2]}
+    """
+    opened = getattr(release.mechanism, "open_places", None)
+    if opened is None or (release.scores is None and release.margins is None):
+        maker = "no mechanism" if release.mechanism is None else f"this {type(release.mechanism).__name__}"
+        raise ValueError(
+            f"intervals of a release by {maker}; scores or margins with independent noise of a known law are "
+            "needed, as of NoisyCounts, PrivateBorda, NoisyMatrix or LocalBorda"
+        )
+    lowest, highest = opened(release, level, sampling, persons)
+    return {"lowest": lowest[release.order], "highest": highest[release.order]}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
