@@ -11,6 +11,7 @@ import pytest
 import dprank
 from dprank.cli import main
 from dprank.cli.options import named
+from dprank.data.files import MOST_COLUMNS
 from dprank.publication import gain, publish, read_publication
 from dprank.report import report
 
@@ -191,7 +192,7 @@ BROKEN = {
     "a column twice": (rows("left,right,answer,who,left", GOOD + ",SECRET"), "column 5"),
     "semicolons and commas": (rows("left;right;answer;who,x", "Pay;Hours;left;SECRET,1"), "no column"),
     "spaces for separators": (rows("left right answer who", "Pay Hours left SECRET"), "no column"),
-    "a million columns": (rows(",".join(f"c{i}" for i in range(10**6))), "columns"),
+    "a column too many": (rows(",".join(f"c{i}" for i in range(MOST_COLUMNS + 1))), "columns"),
     "JSON": (b'{"left": ["SECRET"]}', "no column"),
     "HTML": (b"<html><body>SECRET</body></html>", "no column"),
     "truncated Parquet": (b"PAR1" + b"SECRET" * 9, "Parquet"),
@@ -621,7 +622,9 @@ def test_margins_do_not_tell_whether_the_number_of_ballots_is_odd(left_out, tmp_
         assert run(capsys, "release", "consensus", path, *words)[0] == 0
         margins = np.array(json.loads(out.read_text())["release"]["output"]["margins"])
         parities.add(margins[0, 1] % 2)
-    assert len(parities) > 1
+        if len(parities) > 1:
+            return
+    raise AssertionError("all of one parity")
 
 
 def test_an_answer_alone_bounds_no_person(survey, capsys):

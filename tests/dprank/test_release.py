@@ -134,7 +134,7 @@ THINGS = [
 
 @every_release
 def test_a_file_that_was_touched_is_refused_in_one_line_or_read_as_it_says(release):
-    file = json.loads(release.to_json())
+    text = release.to_json()
 
     def places(part, path=()):
         yield path
@@ -142,9 +142,9 @@ def test_a_file_that_was_touched_is_refused_in_one_line_or_read_as_it_says(relea
         for key in keys:
             yield from places(part[key], (*path, key))
 
-    for path in places(file):
+    for path in places(json.loads(text)):
         for thing in THINGS:
-            changed = json.loads(release.to_json())
+            changed = json.loads(text)
             if not path:
                 changed = thing
             else:
