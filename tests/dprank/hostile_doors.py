@@ -10,6 +10,7 @@ import collections
 import contextlib
 import datetime
 import decimal
+import functools
 import io
 import itertools
 import math
@@ -283,6 +284,7 @@ def mechanisms():
     }
 
 
+@functools.cache
 def doors():
     """Name of an argument -> what takes it; those whose names end with * take data, of which no word may come back."""
     rng = np.random.default_rng

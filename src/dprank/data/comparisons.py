@@ -330,10 +330,10 @@ def read_comparisons(
     >>> answers
     Comparisons of 3 items by voters who are known
     """
-    labels = [name for name in (first, second, voter) if name is not None]
+    labels, names = [name for name in (first, second, voter) if name is not None], item_names(items)
     frame = read_table(path, labels, [outcome])
     return Comparisons.from_frame(
-        frame, items=items, voter=voter, first=first, second=second, outcome=outcome, missing=missing
+        frame, items=names, voter=voter, first=first, second=second, outcome=outcome, missing=missing
     )
 
 
