@@ -15,18 +15,20 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+import joblib
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
 from companion.__main__ import main
-from companion.press import render
+from companion.press import execute, kernel, nursery, render
+from companion.press.layout import Layout
 from companion.press.pipeline import Build
 
 REPOSITORY = Path(__file__).parents[2]
@@ -189,24 +191,35 @@ def make_whole_book(root: Path, source: Path = REPOSITORY) -> Path:
     return root
 
 
-#: For every line that it reads, it forks a process that renders.
+#: For every line that it reads, it forks a process: one that renders, whose end it waits for, or a kernel.
 PRESS = """\
-import json, os, sys, time
-import matplotlib, sphinx.builders.html, sphinx_book_theme, sphinx_design, myst_nb.sphinx_ext, jupyter_book.sphinx
+import contextlib, gc, json, os, runpy, sys, time
+import matplotlib.backends.backend_svg, sphinx.builders.html, sphinx_book_theme, sphinx_design, myst_nb.sphinx_ext
+import ipykernel.debugger, ipykernel.ipkernel, ipykernel.kernelapp, jupyter_book.sphinx, numpy, pandas, scipy.special
 from jupyter_book.cli.main import main
+become = runpy.run_path(sys.argv[1])["become"]
+gc.collect()
+gc.freeze()
+print(flush=True)
 for line in sys.stdin:
-    arguments, variables, folder, said = json.loads(line)
+    asked = json.loads(line)
     if not (child := os.fork()):
+        sys.path[1:1] = asked["env"]["PYTHONPATH"].split(os.pathsep)
+        if "cwd" in asked:
+            become(**asked)
+            break
         for number in (1, 2):
-            os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), number)
+            os.dup2(os.open(asked["said"], os.O_WRONLY | os.O_APPEND), number)
         os.environ.clear()
-        os.environ.update(variables)
+        os.environ.update(asked["env"])
         time.tzset()
-        os.chdir(folder)
-        sys.path[1:1] = variables["PYTHONPATH"].split(os.pathsep)
-        sys.argv[1:] = arguments
+        os.chdir(asked["folder"])
+        sys.argv[1:] = asked["argv"]
         main()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    print(child if "cwd" in asked else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 """
 
 
@@ -232,27 +245,62 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], list
 
 
 def build(root: Path, profile: str = "standard", chapter: str | None = None) -> list[str]:
-    """What is said when a book is built; its site is rendered as ever, but in a process that need not load Sphinx."""
+    """What is said when a book is built."""
     lines: list[str] = []
-    with mock.patch.object(render, "subprocess", mock.Mock(wraps=subprocess, run=pressed)):
+    with at_hand():
         Build(root, profile, chapter, 2, lines.append).run()
     return lines
 
 
+@contextlib.contextmanager
+def at_hand() -> Iterator[None]:
+    """Builds meanwhile run their chapters in this process, one by one; kernels, and what renders, are what they ever
+    are, but forked from one process that has the libraries loaded.
+    """
+
+    def here(*_: Any, **__: Any) -> Callable[[Any], Iterator[Any]]:
+        return lambda tasks: (do(*given, **named) for do, given, named in tasks)
+
+    def list_fonts(layout: Layout) -> None:
+        shutil.copytree(press()[1], layout.build / "home", dirs_exist_ok=True)
+
+    with (
+        mock.patch.object(render, "subprocess", mock.Mock(wraps=subprocess, run=pressed)),
+        mock.patch.object(joblib, "Parallel", here),
+        mock.patch.object(execute, "MANY", 0),
+        mock.patch.object(execute, "_list_fonts", list_fonts),
+        mock.patch.object(kernel, "_fork", asked),
+    ):
+        yield
+
+
 @cache
-def press(hashed: str) -> subprocess.Popen[str]:
-    """Forks presses, in which texts are hashed with this seed."""
-    variables = os.environ | {
-        "PYTHONHASHSEED": hashed,
-        "LC_ALL": "C",
-        "PYTHONUTF8": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    started = subprocess.Popen(
-        [sys.executable, "-c", PRESS], env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+def press() -> tuple[subprocess.Popen[str], Path]:
+    """What forks, and the folder where matplotlib has listed the fonts for it."""
+    folder = tempfile.TemporaryDirectory()
+    fixed = execute.environment(layout := Layout(Path(folder.name)))
+    fixed |= {"PYTHONPATH": os.environ.get("PYTHONPATH", ""), "PYTHONDONTWRITEBYTECODE": "1"}
+    fixed["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"  # says nothing
+    (home := layout.build / "home").mkdir(parents=True)
+    command, pipes = (
+        [sys.executable, "-c", PRESS, nursery.__file__],
+        {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE},
     )
+    started = subprocess.Popen(command, env=os.environ | fixed, **pipes, text=True)
+    assert started.stdout
+    started.stdout.readline()
+    atexit.register(folder.cleanup)
     atexit.register(started.communicate)
-    return started
+    return started, home
+
+
+def asked(line: str) -> int:
+    """What the press answers."""
+    process, _ = press()
+    assert process.stdin
+    assert process.stdout
+    print(line, file=process.stdin, flush=True)
+    return int(process.stdout.readline())
 
 
 def pressed(command: list[str], *, env: dict[str, str], cwd: Path, **_: Any) -> subprocess.CompletedProcess[str]:
@@ -261,12 +309,10 @@ def pressed(command: list[str], *, env: dict[str, str], cwd: Path, **_: Any) -> 
     assert (interpreter, option, program.rpartition("; ")[0].rpartition("; ")[2]) == (
         sys.executable, "-c", "from jupyter_book.cli.main import main"
     )  # fmt: skip
+    assert env["PYTHONHASHSEED"] == "0"
     with tempfile.NamedTemporaryFile("r", encoding="utf-8", errors="replace") as said:
-        server = press(env["PYTHONHASHSEED"])
-        assert server.stdin
-        assert server.stdout
-        print(json.dumps([arguments, env, str(cwd), said.name]), file=server.stdin, flush=True)
-        return subprocess.CompletedProcess(command, int(server.stdout.readline()), said.read())
+        line = json.dumps({"argv": arguments, "env": env, "folder": str(cwd), "said": said.name})
+        return subprocess.CompletedProcess(command, asked(line), said.read())
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -294,8 +340,16 @@ def tags(path: Path) -> dict[str, str]:
 def refused(root: Path, *arguments: str) -> tuple[int, str]:
     """Exit code and one-line message of the command line, which leaves all of `_build` as it was."""
     before = snapshot(root)
+    code, _, said = told(root, *arguments)
+    assert snapshot(root) == before
+    [line] = said.splitlines()
+    return code, line
+
+
+def told(root: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the command line."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    out, said = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    out, said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.StringIO()
     try:
         with (
             contextlib.chdir(root),
@@ -308,7 +362,9 @@ def refused(root: Path, *arguments: str) -> tuple[int, str]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    assert snapshot(root) == before
     code = end.value.code
-    [line] = [*said.getvalue().splitlines(), *(code.splitlines() if isinstance(code, str) else [])]
-    return (1 if isinstance(code, str) else int(code or 0)), line
+    if isinstance(code, str):  # Python prints it
+        print(code, file=said)
+        code = 1
+    out.flush()
+    return int(code or 0), out.buffer.getvalue().decode(), said.getvalue()

@@ -21,7 +21,7 @@ import papermill
 import pytest
 from bs4 import BeautifulSoup
 from nbclient.exceptions import DeadKernelError
-from small_book import LEDGER, Built, build, make_whole_book, once, refused, replace, same_tree, snapshot
+from small_book import LEDGER, Built, at_hand, build, make_whole_book, once, refused, replace, same_tree, snapshot, told
 from test_site import needs_chromium
 
 from companion.instruments.seed import ROOT
@@ -52,9 +52,8 @@ def red(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Built:
         verify(Layout(root), update=True)
         replace(Layout(root).expected("standard"), machine()["processor"], "Abacus (beads)")
         (root / "src/dprank/privacy/noise.py").write_text("SCALE = 0.5\n")
-        command = [sys.executable, "-m", "companion", "book", "-j", "2"]
-        done = (subprocess.run(command, cwd=root, capture_output=True, text=True, check=False) for _ in range(2))
-        return [(it.returncode, it.stdout, it.stderr) for it in done]
+        with at_hand():
+            return [told(root, "book"), told(root, "book")]
 
     return once(tmp_path_factory, "red", make)
 
@@ -220,7 +219,7 @@ def test_red_is_legible(red: Built) -> None:
     """In the light, in the dark and on a phone, by axe, too; scripts that the small book lacks are left out."""
     html = red.root / "_build/html"
     pages = {html / f"{name}.html": Content() for name in ("book/index", "notebooks/01-first", "notebooks/90-board")}
-    assert [line for line in check_in_browser(html, pages, None, every=True) if " error: " not in line] == []
+    assert [line for line in check_in_browser(html, pages, None) if " error: " not in line] == []
 
 
 @pytest.mark.slow
@@ -246,7 +245,8 @@ def test_records_that_differ_are_kept_and_compared_but_never_committed(red: Buil
         with pytest.raises(BuildError, match=r"^mini2020:alg-1: expected 'holds'"):
             Build(root, say=lines.append, **options).run(render=False)
     lines.clear()
-    Build(root, chapter="02-second", say=lines.append, profile="smoke").run()
+    with at_hand():
+        Build(root, chapter="02-second", say=lines.append, profile="smoke").run()
     assert lines[-3] == "1 claim settled: 1 refuted; 1 pending", "of a chapter that does not differ"
 
 
@@ -273,13 +273,12 @@ def test_failing_cell(book: Path) -> None:
     site, records = snapshot(book / "_build/html"), (book / "_build/records.json").read_bytes()
     replace(book / "notebooks/01-first.ipynb", "import runpy", "1 / 0")
     replace(book / "notebooks/02-second.ipynb", "import os, time", "import os; import time")
-    result = subprocess.run(
-        [sys.executable, "-m", "companion", "book"], cwd=book, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 1
-    assert "companion: 01-first: cell 2 (cell-2) failed: 1 / 0\n" in result.stderr
-    assert "ZeroDivisionError: division by zero" in result.stderr
-    assert "01-first: runs because code of notebooks/01-first.ipynb changed" in result.stdout
+    with at_hand():
+        code, account, error = told(book, "book")
+    assert code == 1
+    assert "companion: 01-first: cell 2 (cell-2) failed: 1 / 0\n" in error
+    assert "ZeroDivisionError: division by zero" in error
+    assert "01-first: runs because code of notebooks/01-first.ipynb changed" in account
     assert snapshot(book / "_build/html") == site
     assert (book / "_build/records.json").read_bytes() == records
     lines: list[str] = []
@@ -311,7 +310,8 @@ def test_another_seed(book: Path) -> None:
     """It reaches the kernels, is kept beside the book's own, and cannot be taken for it; the site can stay as it is."""
     site = snapshot(book / "_build/html")
     lines: list[str] = []
-    Build(book, workers=2, say=lines.append, seed=5).run(render=False)
+    with at_hand():
+        Build(book, workers=2, say=lines.append, seed=5).run(render=False)
     assert lines[0] == "01-first: runs because not run yet in profile standard"
     assert lines[-1] == "site: not rendered, as asked"
     for folder, root in (("standard", ROOT), ("standard/seed-5", 5)):
@@ -355,7 +355,9 @@ def test_the_longest_chapter_starts_first(sources: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.slow
 def test_killed_builds_end_in_the_same_bytes(built: Built, tmp_path: Path) -> None:
-    """Killed in execute and in render, elsewhere on the disk, and then finished: also two clean builds are alike."""
+    """Killed in execute and in render, elsewhere on the disk, and then finished: also two clean builds are alike, of
+    which one has run a chapter in a process and a kernel of its own.
+    """
     root = make_whole_book(tmp_path / "elsewhere")
     layout = Layout(root)
 
@@ -375,6 +377,8 @@ def test_killed_builds_end_in_the_same_bytes(built: Built, tmp_path: Path) -> No
     executed = layout.build / "executed" / "standard"
     kill_when((executed / "01-first.json").exists, MINI_SLEEP="60")
     assert not (executed / "02-second.ipynb").exists()
+    with at_hand():
+        Build(root, say=lambda line: None).run(render=False)
     kill_when(lambda: any(layout.scratch.glob("*/_build/html/_static/*")))
     assert not layout.html.exists()
     assert build(root)[:3] == ["01-first: cached", "02-second: cached", "90-board: cached"]

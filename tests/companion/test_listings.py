@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from small_book import REPOSITORY, build, make_book, replace
+from small_book import REPOSITORY, build, make_book, once, replace
 
 from companion.press.site import _check_files, _read_pages
 
@@ -19,7 +19,12 @@ SECTION, DRAWS = "companion.chapters.ranking_universities.places", "draw_reverse
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of the reference, and a page with a link to what draws a figure."""
-    root = make_book(tmp_path_factory.mktemp("listed"))
+    return once(tmp_path_factory, "listed", make_listed).root / "_build/html"
+
+
+def make_listed(root: Path) -> list[str]:
+    """Write and build it."""
+    make_book(root)
     shutil.copytree(REPOSITORY / "book/_templates", root / "book/_templates")
     for name in ("listing.css", "search.js", "wayfinding.js"):
         shutil.copy(REPOSITORY / "book/_static" / name, root / "book/_static" / name)
@@ -30,8 +35,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     replace(root / "_toc.yml", "[{file:", f"[{{file: book/reference/{MODULE}}}, {{file:")
     link = f"../_modules/{SECTION.replace('.', '/')}.html#{DRAWS}"
     replace(root / "book/index.md", "In the", f'<a href="{link}">code of this figure</a>\n\nIn the')
-    build(root)
-    return root / "_build/html"
+    return build(root)
 
 
 @pytest.mark.slow

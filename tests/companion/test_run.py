@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 import pytest
 from checks import each
-from small_book import REPOSITORY, refused, replace, snapshot
+from small_book import REPOSITORY, at_hand, refused, replace, snapshot
 
 from companion.press import BuildError, UsageError, pipeline
 from companion.press.layout import Layout
@@ -224,7 +224,8 @@ def test_hostile_settings_are_refused(
 
 def run(root: Path, chapter: str, **own: Any) -> list[str]:
     lines: list[str] = []
-    Run(root, chapter, own, say=lines.append).run()
+    with at_hand():
+        Run(root, chapter, own, say=lines.append).run()
     return lines
 
 

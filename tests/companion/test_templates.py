@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
-from small_book import REPOSITORY, make_book
+from small_book import REPOSITORY, at_hand, make_book, told
 
 from companion.instruments.seed import ROOT
 from companion.press.collect import collect
@@ -20,7 +17,7 @@ CLAIM = (TEMPLATES / "claim.yml").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-def test_a_chapter_of_the_templates(tmp_path: Path) -> None:
+def test_a_chapter_of_the_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second claim in ledger and section alone has its card as well."""
     root = make_book(tmp_path / "book")
     unfinished = shutil.ignore_patterns("*.pyc.*", "*.tmp.*")  # what others compile meanwhile
@@ -38,11 +35,11 @@ def test_a_chapter_of_the_templates(tmp_path: Path) -> None:
     shutil.copy(TEMPLATES / "chapter.ipynb", root / "notebooks/15-a-new-chapter.ipynb")
     shutil.copy(TEMPLATES / "statements.ipynb", root / "notebooks/15a-theorem-1.ipynb")
     (root / "data/claims/warner1965.yml").write_text(f"{CLAIM}\n{CLAIM.replace('thm-1', 'thm-2')}", encoding="utf-8")
-    command = [sys.executable, "-m", "companion", "book", "--chapter", "15-a-new-chapter", "--no-render"]
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src"), "COMPANION_ROOT": str(root)}
-    done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr + done.stdout
-    assert "2 claims settled: 2 holds" in done.stdout
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"))
+    with at_hand():
+        code, account, error = told(root, "book", "--chapter", "15-a-new-chapter", "--no-render")
+    assert code == 0, error + account
+    assert "2 claims settled: 2 holds" in account
     [page] = (root / "_build/executed").rglob("15a-theorem-1.ipynb")
     found = collect("standard", {page.stem: nbformat.read(page, as_version=4)}, seed=ROOT)
     assert [record["claim"] for record in found.records] == ["warner1965:thm-1", "warner1965:thm-2"]

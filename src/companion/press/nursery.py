@@ -18,6 +18,7 @@ from pathlib import Path
 
 #: What most chapters load; of ours nothing, since what a chapter reads is seen in what its kernel has loaded.
 LIBRARIES = (
+    "ipykernel.debugger",
     "ipykernel.kernelapp",
     "ipykernel.ipkernel",
     "joblib",
