@@ -7,11 +7,16 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from companion.press import browser
 from companion.press.browser import CHROMIUM_FLAGS, find_chromium
 
 if TYPE_CHECKING:
@@ -46,6 +51,10 @@ class Reader:
 
     def clear(self) -> None:
         """Whatever pages still say is heard; then they are idle, and remember nothing."""
+        kept = {page.context for page in (*chain(*self.idle.values()), *(page for _, page in self.used))}
+        for other in self.browser.contexts:
+            if other not in kept:
+                other.close()
         for javascript, page in self.used:
             if javascript:
                 page.evaluate("localStorage.clear(), sessionStorage.clear()")
@@ -60,12 +69,12 @@ def chromium() -> Iterator[Reader]:
     if find_chromium() is None and not os.environ.get("CI"):
         pytest.skip("needs Chromium on PATH (apt-get install chromium)")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
-        reader = Reader(browser)
+        launched = started.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS)
+        reader = Reader(launched)
         asyncio._set_running_loop(None)
         yield reader
         asyncio._set_running_loop(reader.loop)
-        browser.close()
+        launched.close()
 
 
 @pytest.fixture
@@ -77,6 +86,23 @@ def reader(chromium: Reader) -> Iterator[Reader]:
         chromium.clear()
     finally:
         asyncio._set_running_loop(None)
+
+
+@pytest.fixture
+def no_other(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever starts a Chromium is given this one, in this thread: to start one takes longer than most pages."""
+    chromium = SimpleNamespace(launch=lambda **_: nullcontext(reader.browser))
+    monkeypatch.setattr("playwright.sync_api.sync_playwright", lambda: nullcontext(SimpleNamespace(chromium=chromium)))
+    monkeypatch.setattr(browser, "ThreadPoolExecutor", lambda *_: nullcontext(Here()))
+
+
+class Here:
+    """Does at once what it is told."""
+
+    def submit(self, do: Callable[..., Any], *given: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(do(*given))
+        return done
 
 
 @pytest.fixture

@@ -215,6 +215,7 @@ def test_a_verdict_that_differs_is_red_on_the_site(red: Built, book: Path) -> No
 
 @needs_chromium
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_other")
 def test_red_is_legible(red: Built) -> None:
     """In the light, in the dark and on a phone, by axe, too; scripts that the small book lacks are left out."""
     html = red.root / "_build/html"

@@ -200,10 +200,25 @@ def test_kernels_start_afresh_where_python_knows_no_file_descriptor_of_a_process
     assert _run(job, many=True)[2] is None
 
 
+LIGHT = """\
+import runpy, sys
+main = runpy.run_path({!r})["main"]
+main.__globals__["load"] = lambda: __import__("ipykernel.ipkernel")
+del sys.path[0]
+main()
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every kernel starts afresh")
 @pytest.mark.slow
-def test_a_forked_kernel_gives_what_another_gives(job: Job, sources: Path) -> None:
-    """Also where what it is forked from has died; and one that dies is a failure of its chapter alone."""
+def test_a_forked_kernel_gives_what_another_gives(
+    job: Job, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where what it is forked from, here with one library loaded, has died; and one that dies is a failure of its
+    chapter alone.
+    """
+    (tmp_path / "light.py").write_text(LIGHT.format(kernel.nursery.__file__))
+    monkeypatch.setattr(kernel.nursery, "__file__", str(tmp_path / "light.py"))
     job.layout.build.mkdir()
     assert _run(job)[2] is None
     afresh = job.target.read_bytes(), json.loads(job.stamp.read_bytes())["loaded"]

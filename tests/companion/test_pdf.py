@@ -98,8 +98,9 @@ def test_a_site_that_is_not_there_is_said(tmp_path: Path) -> None:
 @pytest.mark.slow
 @needs_chromium
 def test_the_same_site_gives_the_same_bytes_with_all_pages_in_the_contents(
-    site: Path, monkeypatch: pytest.MonkeyPatch
+    site: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    """By two browsers."""
     plain: list[bytes] = []
 
     def keep(data: bytes) -> bytes:
@@ -108,6 +109,7 @@ def test_the_same_site_gives_the_same_bytes_with_all_pages_in_the_contents(
 
     monkeypatch.setattr(press, "packed", keep)
     first, pages, problems = press.make_pdf(site, site.parent / "paper.html")
+    request.getfixturevalue("no_other")
     second, *_ = press.make_pdf(site, site.parent / "again.html")
     assert problems == []
     assert first == second
@@ -155,6 +157,7 @@ def content(stream: bytes) -> bytes:
 
 @pytest.mark.slow
 @needs_chromium
+@pytest.mark.usefixtures("no_other")
 def test_the_front_page_leads_to_it_and_the_build_knows_it(site: Path) -> None:
     layout = Layout(site.parent.parent, made=site.parent.name)
     (layout.build / "figures").mkdir()

@@ -6,8 +6,11 @@ import base64
 import os
 import re
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from random import Random
+from threading import Barrier
 
 import pytest
 
@@ -215,7 +218,7 @@ def planted() -> dict[str, list[str]]:
     axe = ["\n".join(body for body, _ in AXE_FAULTS.values()), *(f": axe, {said}" for _, said in AXE_FAULTS.values())]
     pages |= {f"{folder}axe": axe for folder in ("", *FOLDERS)}
     for name, (old, new, said, _) in HIDDEN_FAULTS.items():
-        pages |= {f"{folder}hidden-{name}": [WATCH + ALIKE.replace(old, new), said] for folder in ("", FOLDERS[1])}
+        pages[f"{FOLDERS[1]}hidden-{name}"] = [WATCH + ALIKE.replace(old, new), said]
     return pages
 
 
@@ -237,6 +240,31 @@ def test_a_page_is_opened_if_it_shows_something_new(planted_site: Path) -> None:
     assert opened(every=True) == {"first", "second", "third", *HIDDEN_FAULTS}
 
 
+@pytest.mark.skipif(browser.find_chromium() is None, reason="needs Chromium on PATH")
+def test_browsers_share_the_loads(planted_site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each load is that of one of them, and what they saw is told in the order of the pages."""
+    both, taken = Barrier(2), list[int]()
+
+    def look(_: str, html: Path, waiting: SimpleQueue[list[views.Load]], __: Path | None) -> list[browser._Seen]:
+        mine: list[views.Load] = []
+        both.wait(60)
+        with suppress(Empty):
+            while True:
+                mine += waiting.get_nowait()
+        taken.append(len(mine))
+        return [browser._Seen(it.path, "seen", it.views[0], 1) for it in mine]
+
+    monkeypatch.setattr(browser, "_check_loads", look)
+    monkeypatch.setattr(browser.os, "cpu_count", lambda: 1)
+    pages = contents(planted_site)
+    loads = views.plan(planted_site, pages)
+    lines = browser.check_in_browser(planted_site, pages, None)
+    assert (len(taken), sum(taken)) == (2, len(loads))
+    assert [it.partition(":")[0] for it in lines] == list(
+        dict.fromkeys(it.path.relative_to(planted_site).as_posix() for it in loads)
+    )
+
+
 @needs_chromium
 @pytest.mark.slow
 def test_finds_faults_in_browser(planted_site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +272,7 @@ def test_finds_faults_in_browser(planted_site: Path, monkeypatch: pytest.MonkeyP
     fault that axe is asked for, and nothing else.
     """
     monkeypatch.setattr(browser, "PATIENCE", 300)
-    monkeypatch.setattr(browser, "VISITS", 20)  # two browsers
+    monkeypatch.setattr(browser, "VISITS", 100)  # one browser
     pages, found = planted(), by_page(check_site(planted_site))
     assert found.keys() == pages.keys()
     for name, (_, *said) in pages.items():
@@ -318,6 +346,7 @@ def test_a_page_that_runs_what_none_before_it_does_is_loaded_in_each_scheme(tmp_
 
 @needs_chromium
 @pytest.mark.slow
+@pytest.mark.usefixtures("no_other")
 def test_good_site_passes_and_is_photographed(tmp_path: Path) -> None:
     html = write_site(tmp_path / "html", dict.fromkeys(["_modules/code", "book/api", "genindex"], "<p>x</p>"))
     (html / "start.html").write_text('<meta http-equiv="Refresh" content="0; url=index.html" />')

@@ -13,7 +13,7 @@ import dask
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
-from small_book import make_book, replace
+from small_book import at_hand, make_book, replace
 
 from companion.instruments import cluster as clusters
 from companion.instruments import seed
@@ -114,7 +114,8 @@ def test_a_book_on_a_cluster_is_the_book(local, tmp_path):
     for name, scheduler in (("here", ""), ("there", local.scheduler_address)):
         root = make_book(tmp_path / name)
         replace(root / "notebooks/01-first.ipynb", "import runpy\\n", "import runpy\\n" + json.dumps(SWEEP)[1:-1])
-        Build(root, "standard", None, 2, lambda _: None, 11, scheduler).run(render=False)
+        with at_hand():
+            Build(root, "standard", None, 2, lambda _: None, 11, scheduler).run(render=False)
         executed.append((root / "_build/executed/standard/seed-11/01-first.ipynb").read_bytes())
         assert b"mean" in executed[-1]
     assert executed[0] == executed[1]
