@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,28 +21,33 @@ NOISES = [0.5, 1.0, 2.5, math.inf]
 @pytest.mark.slow
 def test_a_cell_does_not_depend_on_the_other_epsilons_or_workers():
     whole = comparisons.edge([20], [0.5], NOISES, 30)
-    part = comparisons.edge([20], [0.5], [1.0], 30, jobs=2)
+    with joblib.parallel_config("threading"):
+        part = comparisons.edge([20], [0.5], [1.0], 30, jobs=2)
     both = whole[whole.epsilon == 1.0].reset_index(drop=True)
     pd.testing.assert_frame_equal(both, part, check_exact=True)
     whole = voters.voter([12], [50], NOISES, 300)
-    part = voters.voter([12], [50], [1.0], 300, jobs=2)
+    with joblib.parallel_config("threading"):
+        part = voters.voter([12], [50], [1.0], 300, jobs=2)
     pd.testing.assert_frame_equal(whole[whole.epsilon == 1.0].reset_index(drop=True), part, check_exact=True)
 
 
 @pytest.mark.slow
-def test_wrong_top_is_what_numpy_selects_without_vector_instructions():
+def test_wrong_top_is_what_numpy_selects_without_vector_instructions(tmp_path):
+    sizes = (12, 16, 32)
+    for n in sizes:
+        drawn = voters.sim.strengths(n, 200, rng=np.random.default_rng(n))
+        np.save(tmp_path / f"{n}.npy", np.vstack([np.random.default_rng(n).normal(size=(200, n)), drawn]))
     code = (
-        "import numpy as np; from companion.chapters.individual_privacy import voters\n"
-        "for n in (12, 16, 32):\n"
-        "    x = np.vstack([np.random.default_rng(n).normal(size=(200, n)),\n"
-        "                   voters.sim.strengths(n, 200, rng=np.random.default_rng(n))])\n"
-        "    theirs = np.argpartition(x, n // 4, axis=-1)[:, -(n // 4):]\n"
-        "    assert (voters.wrong_top(x, n // 4) == theirs).all(), n\n"
+        "import numpy as np\n"
+        f"for n in {sizes}:\n"
+        "    np.save(f'top-{n}.npy', np.argpartition(np.load(f'{n}.npy'), n // 4, axis=-1)[:, -(n // 4):])\n"
     )
     off = "AVX512_SPR AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F AVX2 FMA3 X86_V4 X86_V3"
     environment = os.environ | {"NPY_DISABLE_CPU_FEATURES": off, "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, check=True)
+    for n in sizes:
+        theirs = np.load(tmp_path / f"top-{n}.npy")
+        assert (voters.wrong_top(np.load(tmp_path / f"{n}.npy"), n // 4) == theirs).all(), n
 
 
 def test_wrong_top_holds_some_of_the_upper_part():

@@ -1,5 +1,6 @@
 """Exact, but for two tests at fixed seeds with bounds 3 standard errors away or more (false alarm 0.003 each)."""
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -68,7 +69,8 @@ def test_figures(errors):
     assert len(drawn.axes) == 2
     assert "four times the games, half the error" in [text.get_text() for text in drawn.legends[0].get_texts()]
     frame = perturbed_chains.flips([0.8, 1.0], 5)
-    pd.testing.assert_frame_equal(frame, perturbed_chains.flips([0.8, 1.0], 5, jobs=2))
+    with joblib.parallel_config("threading"):
+        pd.testing.assert_frame_equal(frame, perturbed_chains.flips([0.8, 1.0], 5, jobs=2))
     assert set(frame.quantity) == {"change", "printed", "halved"}
     axes = perturbed_chains.draw_flipped_comparison(frame).axes[0]
     assert axes.get_yscale() == "log"
