@@ -9,7 +9,8 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import NDArray
 
-_rule = cache(leggauss)
+#: Nodes and weights on [-1, 1].
+rule = cache(leggauss)
 
 
 def cut(ends: NDArray[np.float64], width: float) -> NDArray[np.float64]:
@@ -22,7 +23,7 @@ def gauss(
     left: NDArray[np.float64], right: NDArray[np.float64], nodes: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Nodes and weights on the panels from `left` to `right`, shape (panels * nodes,) each."""
-    node, weight = _rule(nodes)
+    node, weight = rule(nodes)
     half = (right - left)[:, None] / 2
     return ((left[:, None] + half) + half * node).ravel(), (half * weight).ravel()
 
@@ -33,7 +34,7 @@ def beyond(
     """Integrals from every node of `gauss` to the last edge, of what has these `values` at the nodes."""
     table = values.reshape(len(left), nodes)
     half = (right - left)[:, None] / 2
-    panels = half[:, 0] * (table @ _rule(nodes)[1])
+    panels = half[:, 0] * (table @ rule(nodes)[1])
     after = np.cumsum(panels[::-1])[::-1] - panels
     return np.asarray(after[:, None] + half * (table @ _to_the_edge(nodes))).ravel()
 
@@ -41,7 +42,7 @@ def beyond(
 @cache
 def _to_the_edge(nodes: int) -> NDArray[np.float64]:
     """Weights of the values at all nodes (rows) in the integral from each node (columns) to 1."""
-    polynomials = legvander(_rule(nodes)[0], nodes)
+    polynomials = legvander(rule(nodes)[0], nodes)
     degrees = np.arange(1, nodes)
-    integrals = np.column_stack([1 - _rule(nodes)[0], (polynomials[:, :-2] - polynomials[:, 2:]) / (2 * degrees + 1)])
+    integrals = np.column_stack([1 - rule(nodes)[0], (polynomials[:, :-2] - polynomials[:, 2:]) / (2 * degrees + 1)])
     return np.asarray(np.linalg.solve(polynomials[:, :-1].T, integrals.T), float)

@@ -112,27 +112,22 @@ def voter_scores(n_items: int, answers: int, *, repeats: bool, ties: bool, score
     [[-1, 1], [0, 0], [1, -1]]
     """
     lost = {"wins": 0, "net": -1}[score]
-    moves = []
-    for i, j in combinations(range(n_items), 2):
-        sheet = [(i, j), (j, i)]
-        gains = [np.zeros(n_items, np.int64)] * ties
-        for winner, loser in sheet:
-            gain = np.zeros(n_items, np.int64)
-            gain[winner], gain[loser] = 1, lost
-            gains.append(gain)
-        moves.append(gains)
-    zero = (0,) * n_items
+    # a vector is a number, its entries, each of -answers .. answers, the digits: sums and order are those of vectors
+    base = 2 * answers + 1
+    unit = [base**place for place in reversed(range(n_items))]
+    pairs = combinations(unit, 2)
+    moves = [[*[0] * ties, i + lost * j, j + lost * i] for i, j in pairs]
+    reached = {0}
     if repeats:
-        reached = {zero}
         for _ in range(answers):
-            reached |= {tuple(np.add(s, gain).tolist()) for s in reached for gains in moves for gain in gains}
-        return np.array(sorted(reached))
-    counted = {(0, zero)}
-    for gains in moves:
-        counted |= {
-            (used + 1, tuple(np.add(s, gain).tolist())) for used, s in counted if used < answers for gain in gains
-        }
-    return np.array(sorted({s for _, s in counted}))
+            reached |= {s + gain for s in reached for gains in moves for gain in gains}
+    else:
+        counted = {(0, 0)}
+        for gains in moves:
+            counted |= {(used + 1, s + gain) for used, s in counted if used < answers for gain in gains}
+        reached = {s for _, s in counted}
+    codes = np.array(sorted(reached), object) + answers * sum(unit)
+    return np.array(codes[:, None] // np.array(unit, object) % base, np.int64) - answers
 
 
 def worst_pair(scores: NDArray[np.int64]) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:

@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.legendre import legvander
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._quadrature import rule
 from dprank._require import as_array, as_floats
 from dprank.topk.noise_laws import LAWS, Noise
 
@@ -59,7 +60,7 @@ def panels(kinks: ArrayLike, low: float, high: float) -> tuple[Array, Array, Arr
     stops = np.unique(np.r_[low, inside[(inside > low) & (inside < high)], high])
     cuts = [np.linspace(a, b, math.ceil(b - a) + 1)[:-1] for a, b in pairwise(stops)]
     edges = np.r_[np.concatenate(cuts), high]
-    node, weight = leggauss(_NODES)
+    node, weight = rule(_NODES)
     half = np.diff(edges)[:, None] / 2
     return half, edges[:-1, None] + half * (1 + node), weight
 
@@ -82,7 +83,7 @@ def noise_grid(values: ArrayLike, noise: Noise) -> Grid:
 @cache
 def _upper_integrals() -> Array:
     """Matrix from values at the nodes of [-1, 1] to integrals from every node to 1, exact for polynomials."""
-    node, _ = leggauss(_NODES)
+    node, _ = rule(_NODES)
     p = legvander(node, _NODES)
     degree = np.arange(1, _NODES)
     upper = np.c_[1 - node, (p[:, degree - 1] - p[:, degree + 1]) / (2 * degree + 1)]
@@ -98,7 +99,7 @@ def integral_above(density: Array, half: Array) -> Array:
     >>> bool(np.allclose(integral_above(2 * at, half), 1 - at**2))
     True
     """
-    panel = half[:, 0] * (density @ leggauss(_NODES)[1])
+    panel = half[:, 0] * (density @ rule(_NODES)[1])
     later = np.zeros_like(panel)
     later[..., :-1] = np.cumsum(panel[..., :0:-1], axis=-1)[..., ::-1]
     return half * (density @ _upper_integrals().T) + later[..., None]
@@ -138,4 +139,4 @@ def list_chances(values: ArrayLike, lists: Sequence[Sequence[int]], noise: Noise
     np.put_along_axis(rest, chosen, 0, axis=1)
     below = np.exp(np.tensordot(rest, np.maximum(grid.below, -1e200), 1))  # 0 times infinity is not 0
     last = density[chosen[:, -1]] * below * ahead
-    return np.asarray(last @ leggauss(_NODES)[1] @ grid.half[:, 0])
+    return np.asarray(last @ rule(_NODES)[1] @ grid.half[:, 0])

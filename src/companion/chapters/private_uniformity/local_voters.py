@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
+import numba
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -49,15 +50,37 @@ def joint_sign_laws(n_items: int, theta: float, pairs: NDArray[np.int64]) -> NDA
         a, b = pairs[:, j].T
         partner[rows, a], partner[rows, b] = b, a
         waits[rows, a], waits[rows, b] = ~signs[:, j], signs[:, j]
-    law = np.zeros((1 << n_items, len(pairs), len(signs)))
-    law[0] = 1
-    for mask in range((1 << n_items) - 1):
-        free = [i for i in range(n_items) if not mask >> i & 1]
-        weight = Mallows(n_items, theta).phi ** np.arange(len(free))
-        for i, chance in zip(free, weight / weight.sum(), strict=True):
-            met = (mask >> np.maximum(partner[:, i], 0) & 1).astype(bool)
-            law[mask | 1 << i] += chance * law[mask] * (met[:, None] | ~waits[:, i])
-    return law[-1]
+    chances = np.zeros((n_items + 1, n_items))
+    for free in range(1, n_items + 1):
+        weight = Mallows(n_items, theta).phi ** np.arange(free)
+        chances[free, :free] = weight / weight.sum()
+    return np.asarray(_joint_laws(partner, waits, chances))
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _joint_laws(partner, waits, chances):
+    pairings, n_items, signs = waits.shape
+    found = np.empty((pairings, signs))
+    law = np.empty((1 << n_items, signs))
+    for p in range(pairings):
+        law[:] = 0
+        law[0] = 1
+        for mask in range((1 << n_items) - 1):
+            free = 0
+            for i in range(n_items):
+                free += 1 - (mask >> i & 1)
+            place = 0
+            for i in range(n_items):
+                if mask >> i & 1:
+                    continue
+                chance, other = chances[free, place], partner[p, i]
+                place += 1
+                met = mask >> max(other, 0) & 1
+                for s in range(signs):
+                    if met or not waits[p, i, s]:
+                        law[mask | 1 << i, s] += chance * law[mask, s]
+        found[p] = law[-1]
+    return found
 
 
 def random_pairings(n_items: int, n_pairs: int, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:

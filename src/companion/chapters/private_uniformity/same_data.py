@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from companion.chapters.private_uniformity.trun import theorem_6
-from companion.chapters.private_uniformity.trun_samples import least_step, simulated_size
+from companion.chapters.private_uniformity.trun_samples import least_step
 from companion.instruments.sweep import stream, sweep
 from companion.instruments.uniformity import spread, wilson
 from companion.printed import busafekete2021 as paper
+from dprank.models.draws import binomial
 from dprank.models.mallows import Mallows
 from dprank.uniformity.bucketed import BatchVote, Bucketed
 from dprank.uniformity.friedman import null_rank_sums
@@ -107,8 +108,15 @@ def central_tests(n_items: int, n_rankings: int, epsilon_0: float, null_draws: i
 @cache
 def trun_size(test: paper.PrintedTrun, draws: int = 20_000) -> float:
     """Probability that TRUN rejects uniform rankings, over simulated sign sums: off by less than 0.001 or so."""
-    rng = stream("busafekete2021 size of TRUN", {"n_items": test.n_items, "n_rankings": test.n_voters})
-    return simulated_size(test, draws, rng)[0]
+    return float((1 - test.acceptance(*_null_sums(test.n_items, test.n_voters, draws))).mean())
+
+
+@cache
+def _null_sums(n_items: int, n_rankings: int, draws: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """UNIF's statistic and the sum of all signs, of uniform rankings."""
+    rng = stream("busafekete2021 size of TRUN", {"n_items": n_items, "n_rankings": n_rankings})
+    sums = 2 * binomial(n_rankings, 0.5, (draws, n_items // 2), rng=rng) - n_rankings
+    return (sums**2).sum(-1) / n_rankings, sums.sum(-1)
 
 
 def rank_threshold(test: NoisyNorm, null_draws: int) -> int:
