@@ -264,10 +264,10 @@ def show(name: str, frame: pd.DataFrame, draw: Callable[[pd.DataFrame], Figure])
     A ValueError names a figure with more than `MOST_LINES` named lines in a panel.
     """
     figure, svg = _drawn(name, frame, draw, phone=False)
-    _, narrow = _drawn(name, frame, draw, phone=True)
     most = max((len(axes.get_legend_handles_labels()[1]) for axes in figure.axes), default=0)
     if most > MOST_LINES:
         raise ValueError(f"{name}: a panel has {most} named lines; allowed: {MOST_LINES} or fewer")
+    _, narrow = _drawn(name, frame, draw, phone=True)
     plain = inspect.unwrap(draw)
     message = " ".join(figure.get_suptitle().split())
     return Shown(name, svg, frame, f"{plain.__module__}:{plain.__name__}", message, "" if narrow == svg else narrow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 import subprocess
 import sys
 import zipfile
@@ -44,8 +45,10 @@ def test_every_erratum_that_has_a_certificate_leads_to_it(board: Scoreboard) -> 
     files = certificate_files(ROOT)
     for paper in ("cai2025", "busafekete2021", "qiao2021", "alabi2022"):
         page = BeautifulSoup(board.errata(paper), "html.parser")
+        errata = {entry["id"]: entry for entry in page.find_all(id=re.compile("^erratum-"))}
+        assert errata
         for it in board.entries:
-            entry = page.find(id=f"erratum-{it.claim.id.replace(':', '-')}")
+            entry = errata.get(f"erratum-{it.claim.id.replace(':', '-')}")
             if entry is None:
                 continue
             links = [link["href"] for link in entry.select(".claim-certificate a[href$=json]")]
