@@ -364,7 +364,7 @@ def test_killed_builds_end_in_the_same_bytes(built: Built, tmp_path: Path) -> No
 
     def kill_when(ready: Callable[[], bool], **environment: str) -> None:
         process = subprocess.Popen(
-            [sys.executable, "-m", "companion", "book", "-j", "2"],
+            [sys.executable, "-m", "companion", "book", "-j", "1"],
             cwd=root,
             env=os.environ | environment,
             stdout=subprocess.DEVNULL,

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from checks import each
+from scipy.optimize import brentq
 
 from companion.chapters.edge_privacy import estimation
 from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
@@ -19,12 +20,14 @@ def frame():
 
 
 def spread_bound(theta, score, gamma):
-    """Largest range of the error that the two-line proof allows for one given score, by scanning."""
+    """Largest range of the error that the two-line proof allows for one given score."""
     n = len(theta)
     force = score.max() - score.min() + 2 * gamma
-    d = np.linspace(0, force / gamma, 200_001)
-    allowed = n * (LOGISTIC.cdf(2 + d) - LOGISTIC.cdf(2.0)) + gamma * d <= force
-    return d[allowed].max() + 1e-3
+
+    def beyond(d):
+        return n * (LOGISTIC.cdf(2 + d) - LOGISTIC.cdf(2.0)) + gamma * d - force
+
+    return brentq(beyond, 0, force / gamma) + 1e-3
 
 
 @each("n", [2, 3, 10, 60])

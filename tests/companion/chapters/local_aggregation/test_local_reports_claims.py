@@ -73,7 +73,7 @@ def _pmf(n, p):
 
 @pytest.mark.slow
 def test_planted_cost_of_two_items():
-    frame = claims.planted([2], 400, 1.0, 2000)
+    frame = claims.planted([2], 400, 1.0, 600)
     keep = 1 / (1 + math.exp(-1))
     margin = 2 * math.sqrt(SampledOrder.calibrated(n_items=2, epsilon=1.0, length=2).variance / 800)
     forward = math.ceil(200 * (1 + margin))

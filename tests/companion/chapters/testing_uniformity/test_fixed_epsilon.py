@@ -71,10 +71,12 @@ def test_a_law_at_the_claimed_rate_would_pass(frame):
 
 @pytest.mark.slow
 def test_condition_draws_also_few_items(frame):
-    for some in (frame, fixed_epsilon.sample_table([30, 31], [0.5], 0.05)):
-        assert len(fixed_epsilon.draw_condition(fixed_epsilon.condition_table(some, 0.05)).axes) == 2
-    message = fixed_epsilon.draw_condition(fixed_epsilon.condition_table(frame, 0.05)).get_suptitle()
-    assert "an ever greater multiple of the agreement" in message.replace("\n", " ")
+    drawn, few = (
+        fixed_epsilon.draw_condition(fixed_epsilon.condition_table(some, 0.05))
+        for some in (frame, fixed_epsilon.sample_table([30, 31], [0.5], 0.05))
+    )
+    assert len(drawn.axes) == len(few.axes) == 2
+    assert "an ever greater multiple of the agreement" in drawn.get_suptitle().replace("\n", " ")
     for _, part in frame[frame["items"] >= 200].groupby("epsilon"):
         assert ((part.printed_gap / part.gap).diff().iloc[1:] > 0).all()
     assert list(fixed_epsilon.fixed_phi((1000, 10**6), 0.9, 0.05).unif)[-1] == 2
