@@ -28,18 +28,25 @@ DOWN = decimal.Context(60, decimal.ROUND_FLOOR, decimal.MIN_EMIN, decimal.MAX_EM
 UP = decimal.Context(60, decimal.ROUND_CEILING, decimal.MIN_EMIN, decimal.MAX_EMAX, traps=TRAPS)
 mp, coarse = mpmath.MPContext(), mpmath.MPContext()
 mp.dps, coarse.dps = 80, 40
-GUARD = Decimal("1e-55")
+GUARD, NARROW = Decimal("1e-55"), Decimal("1e-50")
 SCALE = 10**100  # of the whole numbers that are coefficients of a polynomial of balls
 ctx = SimpleNamespace(prec=0)  # whatever precision is asked for, these are the digits
 
 # ---------------------------------------------------------------- rationals
 
 
+NEW = object.__new__
+#: In a tuple made once: arithmetic asks a million times.
+RATIONAL = int, Fraction
+
+
 class fmpq(Fraction):
     __slots__ = ()
 
     def __new__(cls, p: Any = 0, q: Any = 1) -> fmpq:
-        if not isinstance(p, int | Fraction) or not isinstance(q, int | Fraction):
+        if type(p) is int and q == 1:
+            return lowest(p, 1)
+        if not isinstance(p, RATIONAL) or not isinstance(q, RATIONAL):
             raise TypeError(f"{p!r}/{q!r} is no rational")
         return lowest(p.numerator * q.denominator, p.denominator * q.numerator)
 
@@ -49,7 +56,10 @@ class fmpq(Fraction):
 
 
 def lowest(p: int, q: int) -> fmpq:
-    it = object.__new__(fmpq)
+    it = NEW(fmpq)
+    if q == 1:
+        it.p, it.q = p, 1
+        return it
     shared = math.gcd(p, q) if q > 0 else -math.gcd(p, q)
     if not shared:
         raise ZeroDivisionError(f"{p}/{q}")
@@ -57,9 +67,12 @@ def lowest(p: int, q: int) -> fmpq:
     return it
 
 
+EXACTLY = int, fmpq
+
+
 def _exactly(plain: Any) -> Any:
     """The same where the other is a whole number or a rational, too."""
-    return lambda x, y: plain(x, y) if isinstance(y, int | fmpq) else NotImplemented
+    return lambda x, y: plain(x, y) if isinstance(y, EXACTLY) else NotImplemented
 
 
 def _compared(of: Any) -> Any:
@@ -174,7 +187,14 @@ class arb:
         raise TypeError("a ball is neither true nor false")
 
     def exp(self) -> arb:
-        return spanning(max(Decimal(0), DOWN.next_minus(self.low.exp(DOWN))), UP.next_plus(self.high.exp(UP)))
+        low = self.low.exp(DOWN)
+        # exp(low + t) <= exp(low) (1 + 2t) for t up to 1: of a narrow interval one exponential is enough
+        wide = UP.subtract(self.high, self.low)
+        if wide < NARROW:
+            high = UP.multiply(UP.next_plus(low), UP.add(1, UP.add(wide, wide)))
+        else:
+            high = UP.next_plus(self.high.exp(UP))
+        return spanning(max(Decimal(0), DOWN.next_minus(low)), high)
 
     def log(self) -> arb:
         return spanning(DOWN.next_minus(self.low.ln(DOWN)), UP.next_plus(self.high.ln(UP)))
@@ -216,16 +236,19 @@ class arb:
 
 
 def spanning(low: Decimal, high: Decimal) -> arb:
-    found = arb.__new__(arb)
+    found: arb = NEW(arb)
     found.low, found.high = low, high
     return found
 
 
+SHORT = 10**50
 SMALL = {n: arb(n) for n in range(-20, 20)}
 
 
 def ball(x: int | fmpq) -> arb:
-    return SMALL[x] if type(x) is int and x in SMALL else arb(x)
+    if type(x) is int and -SHORT < x < SHORT:
+        return SMALL[x] if x in SMALL else spanning(*[Decimal(x)] * 2)
+    return arb(x)
 
 
 def number(x: Any) -> fmpq:
@@ -246,10 +269,10 @@ def _with_numbers(name: str) -> None:
     def forth(self: arb, other: Any) -> Any:
         if isinstance(other, arb):
             return between_balls(self, other)
-        return between_balls(self, ball(other)) if isinstance(other, int | fmpq) else NotImplemented
+        return between_balls(self, ball(other)) if isinstance(other, EXACTLY) else NotImplemented
 
     def back(self: arb, other: Any) -> Any:
-        return between_balls(ball(other), self) if isinstance(other, int | fmpq) else NotImplemented
+        return between_balls(ball(other), self) if isinstance(other, EXACTLY) else NotImplemented
 
     setattr(arb, f"__{name}__" if hasattr(arb, f"__{name}__") else name, forth)
     if name in ("add", "sub", "mul", "truediv", "pow"):
@@ -414,8 +437,8 @@ class arb_poly:
         found, total = arb_poly([0]), [0] * (len(self.c) + len(other.c) - 1)
         for j, b in enumerate(other.c):
             if b:
-                for i, a in enumerate(self.c, j):
-                    total[i] += a * b
+                there = slice(j, j + len(self.c))
+                total[there] = [sum_ + a * b for sum_, a in zip(total[there], self.c, strict=True)]
         found.c = [it // SCALE for it in total]
         sums = [sum(map(abs, it.c)) + it.off * len(it.c) for it in (self, other)]
         found.off = (self.off * sums[1] + other.off * sums[0]) // SCALE + 2

@@ -71,6 +71,7 @@ def exactly(sides: Any, instance: Any, found: list[Any]) -> list[Any]:
 
 
 COMPUTED = once(check.compute, precisely, exactly)
+SIDES = once(second.sides, lambda it: (it["claim"], it["printed"], json.dumps(it["instance"]), second.DOWN.prec))
 
 
 @pytest.fixture(autouse=True)
@@ -240,8 +241,7 @@ FORGERS: dict[str, Callable[[dict[str, Any], random.Random], None]] = {
 
 @pytest.mark.slow
 def test_no_forgery_is_accepted_unless_it_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
-    key = lambda it: (it["claim"], it["printed"], json.dumps(it["instance"]), second.DOWN.prec)  # noqa: E731
-    monkeypatch.setattr(second, "sides", once(second.sides, key))
+    monkeypatch.setattr(second, "sides", SIDES)
     rng = random.Random(21)
     accepted = dict.fromkeys(FORGERS, 0)
     for i in range(FORGERIES):
