@@ -88,13 +88,15 @@ class Comparisons(Frozen):
     Comparisons of 3 items by voters who are known
     """
 
-    __slots__ = ("first", "items", "points", "second", "voter")
+    __slots__ = ("_last", "first", "items", "points", "second", "voter")
 
     first: NDArray[Any]
     second: NDArray[Any]
     points: NDArray[np.uint8]
     items: tuple[str, ...]
     voter: NDArray[Any] | None
+    #: Of few rows, the bound that was asked for last, and what it left.
+    _last: tuple[Any, Comparisons | None]
 
     def __init__(
         self,
@@ -121,7 +123,7 @@ class Comparisons(Frozen):
             if len(column) != len(columns["first"]):
                 raise ValueError(f"{name} has another number of rows than first: they must agree")
         require_different("second", columns["first"], columns["second"])
-        settle(self, items=names, voter=None)
+        settle(self, items=names, voter=None, _last=(None, None))
         settle(self, **{name: frozen(column) for name, column in columns.items()})
 
     @classmethod
@@ -256,13 +258,24 @@ class Comparisons(Frozen):
         (2, True)
         """
         require_one_of("design", design, get_args(Design))
-        stays = np.ones(len(self), bool) if require_bool("ties", ties) else self.points != 1
+        most = None if per_person is None else require_whole("per_person", per_person, 1)
+        asked = most, design, require_bool("ties", ties)
+        before, found = self._last
+        if asked != before:
+            found = self._bounded(*asked)
+            if len(self) < FEW_ROWS:  # the same data are released again and again where a mechanism is audited
+                settle(self, _last=(asked, found))
+        return self if found is None else found
+
+    def _bounded(self, per_person: int | None, design: Design, ties: bool) -> Comparisons | None:
+        """What stays; None if all do."""
+        stays = np.ones(len(self), bool) if ties else self.points != 1
         if per_person is not None:
-            per_person, voter = require_whole("per_person", per_person, 1), voter_column(self)
-            swapped = self.first > self.second
-            low, high = np.where(swapped, (self.second, self.first), (self.first, self.second))
+            voter, first, second, points = voter_column(self), self.first, self.second, self.points
+            swapped = first > second
+            low, high = np.where(swapped, (second, first), (first, second))
             pair = low.astype(np.int64) * self.n_items + high
-            won = np.where(swapped, 2 - self.points, self.points)
+            won = np.where(swapped, 2 - points, points)
             if design in ("once", "complete"):
                 stays[stays] = kept([voter[stays], pair[stays]], [won[stays]], 1)
             if design == "matching":
@@ -272,7 +285,7 @@ class Comparisons(Frozen):
             if design == "complete":
                 voters, person = np.unique(voter, return_inverse=True)
                 stays &= (np.bincount(person[stays], minlength=len(voters)) == per_person)[person]
-        return self if stays.all() else self[stays]
+        return None if stays.all() else self[stays]
 
     def __getitem__(self, rows: Any) -> Comparisons:
         """The comparisons of some rows (a slice, a mask or an index array)."""
