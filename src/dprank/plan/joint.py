@@ -54,18 +54,25 @@ def sets_right(values: Array, k: int, scale: float) -> _Right:
     order = np.argsort(-values, kind="stable")
     c, true = values[order], (order < k).astype(float)
     before = np.r_[0.0, np.cumsum(true)]
-    h, t = np.arange(k)[:, None], np.arange(k, len(c))
-    free, between = k - h - 1, t - h - 1
-    log_sets = gammaln(between + 1) - gammaln(free + 1) - gammaln(between - free + 1)
+    h, t, free, between, log_sets = _shapes(k, len(c))
     log_weight = log_sets + (c[t] - c[h]) / scale
     log_best = (c[k - 1] - c[k]) / scale
     most = max(float(log_weight.max()), float(log_best))
     weight, best = np.exp(log_weight - most), np.exp(log_best - most)
     total = weight.sum() + best
-    held = before[h] + true[t] + (before[t] - before[h + 1]) * free / np.maximum(between, 1)
+    held = before[h] + true[t] + (before[t] - before[h + 1]) * free / between
     right = float((weight * held).sum() + best * before[k]) / total
     lead = (values[:k].min() - values[k:].max()) / scale - most
     return _Right(float(right), float(np.exp(lead) / total))
+
+
+@lru_cache(maxsize=4)
+def _shapes(k: int, items: int) -> tuple[Array, ...]:
+    """Of sets that end at place t after the first h items: h, t, how many others, of how many, and log of how often."""
+    h, t = np.arange(k)[:, None], np.arange(k, items)
+    free, between = k - h - 1, t - h - 1
+    log_sets = gammaln(between + 1) - gammaln(free + 1) - gammaln(between - free + 1)
+    return h, t, free, np.maximum(between, 1), log_sets
 
 
 def _first_right(values: Array, scale: float) -> _Right:

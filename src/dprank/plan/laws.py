@@ -155,10 +155,19 @@ def share_of(holds: np.ufunc, scores: Array) -> Array:
     >>> share_of(np.less, np.array([[2.0, 1.0], [1.0, 2.0]])).tolist()
     [0.0, 1.0]
     """
-    better, worse, weight = pairs_of(scores.shape[1])
-    by_item = np.ascontiguousarray(scores.T)
-    # turned round as truth values: as floats that takes twice as long
-    seen = np.ascontiguousarray(holds(by_item[better], by_item[worse]).T)
+    n_items = scores.shape[1]
+    better, worse, weight = pairs_of(n_items)
+    if n_items > _FEW:
+        by_item = np.ascontiguousarray(scores.T)
+        # turned round as truth values: as floats that takes twice as long
+        seen = np.ascontiguousarray(holds(by_item[better], by_item[worse]).T)
+    else:
+        # item by item: to pick the columns of all pairs takes several times as long
+        seen, at = np.empty((len(scores), len(weight)), bool), 0
+        for item in range(n_items - 1):
+            end = at + n_items - 1 - item
+            holds(scores[:, item, None], scores[:, item + 1 :], out=seen[:, at:end])
+            at = end
     return np.asarray(seen.astype(float) @ weight)
 
 
