@@ -9,6 +9,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -565,6 +566,12 @@ def test_the_table_is_made_of_what_it_lacks(tmp_path, monkeypatch):
 
 
 def test_two_processes_make_the_same_table(tmp_path, monkeypatch):
+    def brief(heat, done, run=table._completed):
+        at = {"EPSILONS": (0.05, 1.0, 10.0)}
+        with mock.patch.multiple(arena, MOST=100, **at), mock.patch.multiple(table, **at):
+            return run(heat, done)
+
+    monkeypatch.setattr(table, "_completed", brief)  # inside a test: another process is sent its code
     monkeypatch.setattr(table, "heats", lambda: [FEW, FEW | {"people": 60}])
     for jobs in (1, 2):
         (tmp_path / str(jobs) / "data").mkdir(parents=True)
@@ -630,11 +637,12 @@ def test_surveys_have_a_row_each(committed):
 @pytest.mark.slow
 def test_a_plan_recommends_one_of_the_best(committed):
     # of random cells; the build judges more of them (claim guide:advice)
-    found = advice.advised(advice.some(committed, 40))
-    assert found["right"].count() > 60
+    found = advice.advised(advice.some(committed, 20))
+    assert found["right"].count() > 30
     assert found["right"].mean() >= advice.RIGHT, found[found["right"] == 0].to_string()
-    assert advice.check_advice(found.assign(right=1.0)).checks[0].outcome
-    assert advice.check_advice(found.assign(right=0.0)).checks[0].outcome is False
+    twice = pd.concat([found, found])  # so many as decide it
+    assert advice.check_advice(twice.assign(right=1.0)).checks[0].outcome
+    assert advice.check_advice(twice.assign(right=0.0)).checks[0].outcome is False
 
 
 def test_bad_advice_would_be_seen(committed, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import dprank
-from companion.chapters.which_method import arena, peer_calls, peers
+from companion.chapters.which_method import advice, arena, peer_calls, peers
 from companion.chapters.which_method.contenders import Votes
 from companion.chapters.which_method.populations import Answers
 from dprank.privacy.laws import sample
@@ -250,6 +250,8 @@ def test_all_see_the_same_people(monkeypatch):
 @pytest.mark.parametrize("question", ["topk", "ranking", "consensus"])
 def test_a_row_is_made_of_a_run(question):
     heat = next(heat for heat in peers.HEATS if heat["question"] == question)
+    ours = peers.rivals(heat, 1.0, 0.0)
+    assert ours["plan"][0] == advice.called(advice.plan_for(heat, 1.0, 0.0, "curator").best)
     rows = list(peers.measured(heat, 0.02))
     names = {peer.name for peer in peer_calls.peers(heat, 1.0, 0.0)}
     assert {row["peer"] for row in rows} == names
@@ -317,7 +319,8 @@ def test_the_plan_of_the_table_is_today_s():
         cells = frame[(frame[list(heat)] == pd.Series(heat)).all(axis=1)]
         for epsilon, delta in peers.BUDGETS:
             told = cells.loc[(cells["epsilon"] == epsilon) & (cells["delta"] == delta), "plan_is"].unique()
-            assert list(told) == [peers.rivals(heat, epsilon, delta)["plan"][0]], (heat, epsilon, delta)
+            today = advice.called(advice.plan_for(heat, epsilon, delta, "curator").best)
+            assert list(told) == [today], (heat, epsilon, delta)
 
 
 def test_nobody_is_counted_twice():
