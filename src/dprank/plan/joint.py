@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ def sets_right(values: Array, k: int, scale: float) -> _Right:
 
 
 @lru_cache(maxsize=4)
-def _shapes(k: int, items: int) -> tuple[Array, ...]:
+def _shapes(k: int, items: int) -> tuple[NDArray[Any], ...]:
     """Of sets that end at place t after the first h items: h, t, how many others, of how many, and log of how often."""
     h, t = np.arange(k)[:, None], np.arange(k, items)
     free, between = k - h - 1, t - h - 1

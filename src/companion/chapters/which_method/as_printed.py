@@ -36,7 +36,6 @@ def is_printed(method: str) -> bool:
 
 
 @cache
-@cache
 def printed(setting: Setting, strengths: bool = False) -> dict[tuple[str, float, str], Any]:
     """Mechanisms that answer a question, or estimate strengths, at an epsilon, by name, delta and trust."""
     found = {}
