@@ -99,19 +99,7 @@ class Mallows:
 
     def distance_moments(self) -> tuple[float, float]:
         """Mean and variance of the Kendall distance from the centre, to about 1e-14 of each."""
-        if math.isinf(self.theta):
-            return 0.0, 0.0
-        j, weights = sum_over_items(self.n_items, self.theta)
-        theta, x = self.theta, self.theta * j
-        near, k, c = np.minimum(x, 1.0), K[:12, None], BERNOULLI[:12, None]
-        mean = (j - 1) / 2 - (c * (near ** (2 * k - 1) * j - min(theta, 1.0) ** (2 * k - 1))).sum(0)
-        variance = (c * (2 * k - 1) * (near ** (2 * k - 2) * j**2 - min(theta, 1.0) ** (2 * k - 2))).sum(0)
-        far = x > 1
-        if far.any():
-            y, p, p1 = j[far], mass(j[far], theta), mass(1, theta)
-            mean[far] = math.exp(-theta) / p1 - y * np.exp(-x[far]) / p
-            variance[far] = math.exp(-theta) / p1**2 - (y / p) ** 2 * np.exp(-x[far])
-        return float(weights @ mean), float(weights @ variance)
+        return _distance_mean(self.n_items, self.theta), _distance_variance(self.n_items, self.theta)
 
     def distance_cdf(self, distances: ArrayLike, count: int = 1) -> NDArray[np.float64]:
         """P(D <= d) for the Kendall distance D from the centre, or for the sum of several independent ones.
@@ -181,11 +169,11 @@ class Mallows:
         m, theta = self.n_items, self.theta
         if math.isinf(theta):
             return -math.lgamma(m + 1)
-        if theta * math.sqrt(Mallows(m, 0.0).distance_moments()[1]) < 4:
+        if theta * math.sqrt(_distance_variance(m, 0.0)) < 4:
             return math.log1p(-self.total_variation())
         crossing = log_shrinkage(m, theta) / theta
         radius = math.floor(crossing)
-        tilt = brentq(lambda x: Mallows(m, x).distance_moments()[0] - crossing, 0, theta, rtol=1e-3)
+        tilt = brentq(lambda x: _distance_mean(m, x) - crossing, 0, theta, rtol=1e-3)
         window = 2 * math.ceil((_reach(m, tilt) + _NEGLIGIBLE / min(tilt, theta - tilt)) / 2 + 1)
         t, log, angle = _wave(m, tilt, window)
         below = 1 / -np.expm1(-tilt + 1j * t)
@@ -289,6 +277,38 @@ class Mallows:
         return out
 
 
+@lru_cache(maxsize=1024)
+def _distance_mean(m: int, theta: float) -> float:
+    """Mean of the Kendall distance from the centre."""
+    if math.isinf(theta):
+        return 0.0
+    j, weights = sum_over_items(m, theta)
+    x = theta * j
+    near, k, c = np.minimum(x, 1.0), K[:12, None], BERNOULLI[:12, None]
+    mean = (j - 1) / 2 - (c * (near ** (2 * k - 1) * j - min(theta, 1.0) ** (2 * k - 1))).sum(0)
+    far = x > 1
+    if far.any():
+        y = j[far]
+        mean[far] = math.exp(-theta) / mass(1, theta) - y * np.exp(-x[far]) / mass(y, theta)
+    return float(weights @ mean)
+
+
+@lru_cache(maxsize=1024)
+def _distance_variance(m: int, theta: float) -> float:
+    """Variance of the Kendall distance from the centre."""
+    if math.isinf(theta):
+        return 0.0
+    j, weights = sum_over_items(m, theta)
+    x = theta * j
+    near, k, c = np.minimum(x, 1.0), K[:12, None], BERNOULLI[:12, None]
+    variance = (c * (2 * k - 1) * (near ** (2 * k - 2) * j**2 - min(theta, 1.0) ** (2 * k - 2))).sum(0)
+    far = x > 1
+    if far.any():
+        y, p, p1 = j[far], mass(j[far], theta), mass(1, theta)
+        variance[far] = math.exp(-theta) / p1**2 - (y / p) ** 2 * np.exp(-x[far])
+    return float(weights @ variance)
+
+
 def theta_at(n_items: int, epsilon: float) -> float:
     """The theta at which the Mallows law stands at total variation distance `epsilon` from uniform.
 
@@ -336,7 +356,7 @@ def theta_at(n_items: int, epsilon: float) -> float:
 
     # two normal laws of equal variance: near the answer unless epsilon is large
     quantile = min(float(ndtri((1 + epsilon) / 2)), 8.3)
-    low = high = 2 * quantile / math.sqrt(Mallows(n_items, 0.0).distance_moments()[1])
+    low = high = 2 * quantile / math.sqrt(_distance_variance(n_items, 0.0))
     while excess(high) <= 0:
         if high > 700:
             return math.inf
@@ -408,9 +428,9 @@ def _reach(m: int, theta: float, count: int = 1) -> float:
     Chernoff's bound; on (0, s) the second derivative of the cumulant generating function, a variance, is largest at s.
     """
     law = Mallows(m, theta)
-    s = math.sqrt(2 * _NEGLIGIBLE / (count * law.distance_moments()[1]))
+    s = math.sqrt(2 * _NEGLIGIBLE / (count * _distance_variance(m, theta)))
     tilts = [s, *(theta * f for f in (0.25, 0.5, 0.75, 0.95) if 0 < theta * f < s)]
-    bounds = [_NEGLIGIBLE / s + count * s / 2 * Mallows(m, max(theta - s, 0.0)).distance_moments()[1] for s in tilts]
+    bounds = [_NEGLIGIBLE / s + count * s / 2 * _distance_variance(m, max(theta - s, 0.0)) for s in tilts]
     return min(count * law.n_pairs, *bounds)
 
 
@@ -433,7 +453,7 @@ def _band(m: int, theta: float, count: int) -> float:
 
     lobe, negligible = 2 * math.pi / m, -_NEGLIGIBLE / count
     falls = bound(lobe) < negligible
-    t = math.sqrt(-2 * negligible / Mallows(m, theta).distance_moments()[1])
+    t = math.sqrt(-2 * negligible / _distance_variance(m, theta))
     while t < math.pi:
         if bound(t) < negligible or (falls and t <= lobe and modulus(t) < negligible):
             return t
