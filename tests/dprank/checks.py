@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+from dprank.data.comparisons import Comparisons
+
 #: Scale of discrete noise that is 0 but with chance exp(-1000): scores come out as they are.
 HARDLY = 1e-3
 
@@ -137,6 +139,17 @@ def patch_all(monkeypatch, sections, name, change):
     changed = change(getattr(sections[0], name))
     for section in sections:
         monkeypatch.setattr(section, name, changed)
+
+
+def bound_once(monkeypatch, tables):
+    """Answers of these tables beyond a promise are left out once for every promise, whoever asks."""
+    right, place = Comparisons.bounded, {id(table): at for at, table in enumerate(tables)}
+    known = functools.cache(lambda at, promise: right(tables[at], **dict(promise)))
+
+    def bounded(table, per_person=None, **promise):
+        return known(place[id(table)], (("per_person", per_person), *promise.items()))
+
+    monkeypatch.setattr(Comparisons, "bounded", bounded)
 
 
 def one_of(sections, name):

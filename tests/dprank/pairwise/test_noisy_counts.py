@@ -10,7 +10,7 @@ from itertools import chain, combinations, combinations_with_replacement, produc
 import numpy as np
 import pandas as pd
 import pytest
-from checks import HARDLY, certified_epsilon, each, law_p_value, refused
+from checks import HARDLY, bound_once, certified_epsilon, each, law_p_value, refused
 from scipy import stats
 from scipy.spatial.distance import cdist
 
@@ -425,17 +425,11 @@ def beyond(most):
 @each(("design", "per_person"), PROMISES)
 @pytest.mark.slow
 def test_data_beyond_the_promise_move_no_further_than_the_promise(design, per_person, ties, monkeypatch):
-    # the same is bounded for every score
-    bounded = cache(lambda at, promise: RIGHT(at[0], **dict(promise)))
-    once = {id(data): (data,) for data in beyond(per_person + 1)}
-    monkeypatch.setattr(
-        Comparisons,
-        "bounded",
-        lambda data, most, **promise: bounded(once[id(data)], (("per_person", most), *promise.items())),
-    )
-    for score in GRAIN:
-        mechanism = NoisyCounts(3, HARDLY, per_person=per_person, design=design, ties=ties, score=score)
-        assert farthest(mechanism) == mechanism.sensitivity
+    with monkeypatch.context() as patch:
+        bound_once(patch, beyond(per_person + 1))  # the same for every score
+        for score in GRAIN:
+            mechanism = NoisyCounts(3, HARDLY, per_person=per_person, design=design, ties=ties, score=score)
+            assert farthest(mechanism) == mechanism.sensitivity
 
 
 def first_rows(data, per_person, **_):
