@@ -70,7 +70,7 @@ def test_errors_are_those_of_repeated_releases(noise, law):
     claimed = np.sqrt(np.mean([one.error**2 for one in found], axis=0))
     assert estimates.std(axis=0) == pytest.approx(claimed, rel=0.12)
     assert np.abs(estimates.mean(axis=0) - theta).max() < 4 * claimed.max() / math.sqrt(600) + 0.01
-    again = [mechanism.perturb(exact[0], rng) for _ in range(600)]
+    again = [mechanism.perturb(exact[0], rng) for _ in range(300)]
     alone = np.array([strengths(released(mechanism, row), answers, spread=100.0).theta for row in again])
     assert alone.std(axis=0) == pytest.approx(found[0].noise_error, rel=0.2)
 
