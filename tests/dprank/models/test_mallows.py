@@ -94,7 +94,7 @@ def product(m, theta, t):
 def test_whole_law_by_fourier_transform_of_the_product(m):
     n = m * (m - 1) // 2 + 1
     t, law_of = 2 * np.pi * np.arange(1, n // 2 + 1) / n, {}
-    for theta in [0.0, 1e-9, 1e-4, 0.006, 0.02, 0.03, 0.05, 0.7]:
+    for theta in [0.0, 1e-9, 1e-4, 0.006, 0.02, 0.03, 0.05, 0.7] if m == 180 else [0.0, 1e-4, 0.02, 0.7]:
         wave = np.concatenate([[1], product(m, theta, t)])
         cdf = np.fft.irfft(wave.conj(), n).cumsum()
         law = Mallows(m, theta)

@@ -49,7 +49,7 @@ def far(link):
 @each(("link", "within"), [(ARCTAN, 1.01 * WITHIN), (shifted(1.0), 2e-3), (shifted(-1.0), 2e-3), (shifted(0.01), 0.1)])
 def test_no_point_of_a_dense_grid_is_higher(link, within):
     """Shifted logistic scores are flat where the ridge is small: there the search ends early, above."""
-    for scale, ridge in product([1e-3, 0.05, 0.5, 2.0, 8.0, 1e3, 1e9], [1e-9, 1e-3, 0.1, 1.0, 4.0, 1e4]):
+    for scale, ridge in product([1e-3, 0.05, 0.5, 2.0, 8.0, 1e9], [1e-9, 1e-3, 1.0, 1e4]):
         highest = heights(scale, ridge, link).max()
         found = flip_loss(scale, ridge, link)
         assert highest <= found <= highest * (1 + within) + 1e-12, (scale, ridge)

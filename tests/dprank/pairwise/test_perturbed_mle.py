@@ -350,7 +350,7 @@ def test_more_noise_and_more_ridge_never_lose_more():
 @LINKS
 @GRAPHS
 @each(("answers", "ridge"), [(1, 1.01), (7, 100.0)])
-@each("epsilon", [1e-6, 1.0, 30.0, 1e9])
+@each("epsilon", [1e-6, 1.0, 1e9])
 @pytest.mark.slow
 def test_calibrated_is_the_least_noise(epsilon, answers, ridge, graph, link):
     unit = "voter" if answers > 1 else "comparison"
