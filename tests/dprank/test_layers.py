@@ -4,6 +4,7 @@ import ast
 import re
 import textwrap
 from collections import defaultdict
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -28,13 +29,22 @@ FLOORS = (
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 
-def imports(path):
-    """Modules that a file imports, wherever in it."""
+@cache
+def read(path):
+    """Modules that a file imports, wherever in it; and what its functions and classes are called and say."""
+    imported, said = [], []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
+            imported += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{name.name}" for name in node.names)
+            imported += [f"{node.module}.{name.name}" for name in node.names]
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            said.append((node.name, ast.get_docstring(node) or ""))
+    return imported, said
+
+
+def imports(path):
+    return read(path)[0]
 
 
 def room_of(module):
@@ -100,9 +110,8 @@ def blocks(doc):
 def test_no_parameter_block_stands_twice():
     where = defaultdict(list)
     for path in HOME.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                for pair in blocks(ast.get_docstring(node) or ""):
-                    where[pair].append(f"{path.relative_to(HOME)}: {node.name}")
+        for name, said in read(path)[1]:
+            for pair in blocks(said):
+                where[pair].append(f"{path.relative_to(HOME)}: {name}")
     assert len(where) > 50
     assert not {pair: places for pair, places in where.items() if len(places) > 1}

@@ -326,7 +326,7 @@ def test_the_law_is_that_of_the_noise():
 
 
 def mean_range(law, n):
-    grid = np.arange(0, 60 * law.scale, law.step or law.scale / 50)
+    grid = np.arange(0, 60 * law.scale, law.step or law.scale / 20)
     return sum(1 - range_cdf(law, n, q) for q in grid) * (grid[1] - grid[0]) - (0 if law.step else grid[1] / 2)
 
 

@@ -245,7 +245,7 @@ def test_other_rules_are_caught(mutant):
 
 def test_how_many_rows_say_what_first_is_not_changed_by_what_they_say_then():
     """Which pairs a voter is counted for, whatever the outcomes."""
-    pairs = [1, 1, 2, 3, 4, 4, 4]
+    pairs = [1, 1, 2, 4, 4, 4]
     for most in (1, 2, 3, 5):
         found = set()
         for said in product((0, 1, 2), repeat=len(pairs)):
