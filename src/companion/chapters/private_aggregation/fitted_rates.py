@@ -21,7 +21,6 @@ from companion.printed.alabi2022 import PrintedAnswers, PrintedKwikSort
 from dprank._require import settle
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.local_kwiksort import AdaptiveAnswers, LocalKwikSort
-from dprank.aggregation.matrix import kemeny_score
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
@@ -140,14 +139,15 @@ def planted_error(
     behind = voters - ahead
     true = np.sign(np.arange(n_items) - np.arange(n_items)[:, None])
     cost = (1 + true) / 2 * (ahead - behind) / voters
-    errors = np.empty(repetitions)
+    all_votes = np.where(true > 0, ahead, np.where(true < 0, behind, 0))
+    orders = np.empty((repetitions, n_items), np.int64)
     for r in range(repetitions):
         names = rng.permutation(n_items)  # ties must not know the order
-        votes = np.where(true > 0, ahead, np.where(true < 0, behind, 0))[np.ix_(names, names)]
+        votes = all_votes[names[:, None], names]
         if isinstance(mechanism, LocalKwikSort):
             names, order = np.arange(n_items), mechanism.sort(split_answers(mechanism, ahead, behind, rng))
         elif isinstance(mechanism, SampledOrder):
-            signs = true[np.ix_(names, names)].astype(float)
+            signs = true[names[:, None], names].astype(float)
             seen = ahead * one_pair_margins(signs, ahead, epsilon, rng)
             seen += behind * one_pair_margins(-signs, behind, epsilon, rng)
             order = pair_order(row, seen)
@@ -155,8 +155,8 @@ def planted_error(
             order = np.argsort(mechanism.perturb(votes.sum(axis=0), rng), kind="stable")  # whole noise ties
         else:
             order = mechanism.release(Votes(votes), rng).order
-        errors[r] = kemeny_score(names[order], cost)
-    return errors
+        orders[r] = names[order]
+    return np.tril(cost[orders[:, :, None], orders[:, None]], -1).reshape(repetitions, -1).sum(axis=1)
 
 
 def fewest_voters(row: str, n_items: int, epsilon: float) -> int:
