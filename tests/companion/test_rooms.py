@@ -1,6 +1,7 @@
 """Which room of the book's code may import which; the press knows no chapter, and no chapter the press."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ ACROSS = {
 }
 
 
+@cache
 def imported(path: Path) -> set[tuple[str, ...]]:
     """Modules of the book that a file imports, as the parts of their names."""
     found = set()

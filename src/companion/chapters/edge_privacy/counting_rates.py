@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
-from scipy import stats
 
 from companion.chapters.edge_privacy.estimand import Array, excess_distance
 from companion.instruments.allowance import CLOSED, ROUNDING, agree
 from companion.instruments.two_items import log_first_wins, overtaken
 from companion.ledger.claim import Check, amended, argument, claim, content, printed
+from dprank._binomial import binomial
 from dprank.pairwise import top_set_law
 
 #: The constant of Theorem 2.3 and Corollary 2.2 that is large enough; ours.
@@ -102,8 +102,8 @@ def difference_law(
 ) -> tuple[NDArray[np.int64], Array]:
     """Values and law of N_a - N_b: a beats b with chance `direct`, a and b the others with `first`, `second`."""
     others = np.arange(items - 1)
-    wins_a = stats.binom.pmf(others, items - 2, probability * first)
-    wins_b = stats.binom.pmf(others, items - 2, probability * second)
+    wins_a = binomial(others, items - 2, probability * first)
+    wins_b = binomial(others, items - 2, probability * second)
     meeting = [probability * (1 - direct), 1 - probability, probability * direct]
     return np.arange(1 - items, items), np.convolve(np.convolve(wins_a, wins_b[::-1]), meeting)
 
