@@ -8,7 +8,24 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["added", "counted", "cut", "extent", "grow", "leaves", "placed", "reached", "weighted"]
+__all__ = [
+    "added",
+    "counted",
+    "counted_each",
+    "cut",
+    "cut_each",
+    "extent",
+    "grow",
+    "leaves",
+    "looked",
+    "matched",
+    "ordered",
+    "placed",
+    "reached",
+    "standardised",
+    "tame",
+    "weighted",
+]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -26,7 +43,8 @@ def grow(
     cuts : int
         Thresholds of a feature.
     columns, cut_at : ndarray of int, shape (nodes,)
-        Filled in: feature and threshold of every node; the children of node i are 2 i + 1 and 2 i + 2.
+        Of a tree whose levels are full. Filled in: feature and threshold of every node; the children of node i are
+        2 i + 1 and 2 i + 2.
 
     Returns
     -------
@@ -39,27 +57,29 @@ def grow(
     """
     n, features = reached.shape
     node = np.zeros(n, np.intp)
-    met = np.zeros((features, cuts + 1, 2), np.intp)
-    for at in range(len(columns)):
-        met[:] = 0
+    start = 0
+    while start < len(columns):
+        met = np.zeros((start + 1, features, cuts + 1, 2), np.intp)  # of all nodes of a level
         for row in range(n):
-            if node[row] == at:
-                for column in range(features):
-                    met[column, reached[row, column], int(row >= ours)] += 1
-        best = -1.0
-        for column in range(features):
-            a, b, c, d = 0, 0, 0, 0
-            for cut in range(cuts + 1):
-                c, d = c + met[column, cut, 0], d + met[column, cut, 1]
-            for cut in range(cuts):
-                a, b = a + met[column, cut, 0], b + met[column, cut, 1]
-                c, d = c - met[column, cut, 0], d - met[column, cut, 1]
-                gain = (c - d) ** 2 / max(c + d, 1) + (a - b) ** 2 / max(a + b, 1)
-                if gain > best:
-                    best, columns[at], cut_at[at] = gain, column, cut
+            for column in range(features):
+                met[node[row] - start, column, reached[row, column], int(row >= ours)] += 1
+        for at in range(start, 2 * start + 1):
+            best = -1.0
+            for column in range(features):
+                own = met[at - start, column]
+                a, b, c, d = 0, 0, 0, 0
+                for cut in range(cuts + 1):
+                    c, d = c + own[cut, 0], d + own[cut, 1]
+                for cut in range(cuts):
+                    a, b = a + own[cut, 0], b + own[cut, 1]
+                    c, d = c - own[cut, 0], d - own[cut, 1]
+                    gain = (c - d) ** 2 / max(c + d, 1) + (a - b) ** 2 / max(a + b, 1)
+                    if gain > best:
+                        best, columns[at], cut_at[at] = gain, column, cut
         for row in range(n):
-            if node[row] == at:
-                node[row] = 2 * at + 1 + (reached[row, columns[at]] > cut_at[at])
+            at = node[row]
+            node[row] = 2 * at + 1 + (reached[row, columns[at]] > cut_at[at])
+        start = 2 * start + 1
     return node
 
 
@@ -170,6 +190,30 @@ def cut(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
+def cut_each(
+    x: NDArray[np.float64], y: NDArray[np.float64], levels: NDArray[np.float64], atoms: int, met: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """What `cut` returns of many pairs of samples, shape (pairs, rows), all in a line: pair k has the edges from
+    ``starts[k]`` on, and three ranks and two tallies of one cell more, from ``3 * (starts[k] + k)`` on, and from
+    ``2 * (starts[k] + k)``.
+    """
+    pairs = len(x)
+    most = pairs * (2 * len(levels) + 2 * atoms + 8)
+    starts, edges = np.zeros(pairs + 1, np.intp), np.empty(most)
+    ranks, tallies = np.empty(3 * most, np.intp), np.empty(2 * most, np.intp)
+    for k in range(pairs):
+        own, places, met_by = cut(x[k], y[k], levels, atoms, met)
+        start, cells = starts[k], len(own) + 1
+        starts[k + 1] = start + len(own)
+        edges[start : start + len(own)] = own
+        for at in range(3 * cells):
+            ranks[3 * (start + k) + at] = places[at // cells, at % cells]
+        for at in range(2 * cells):
+            tallies[2 * (start + k) + at] = met_by[at // cells, at % cells]
+    return starts, edges, ranks, tallies
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
 def _place(value: float, edges: NDArray[np.float64], start: int, count: int) -> int:
     """How many of `count` rising edges, from `start` on, are not above a value: steps without a branch to guess."""
     if not count:
@@ -258,10 +302,45 @@ def extent(rows: NDArray[np.float64], largest: bool) -> NDArray[np.float64]:
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def counted(values: NDArray[np.float64], edges: NDArray[np.float64], ranks: NDArray[np.intp]) -> NDArray[np.int64]:
     """Values in the r first cells between rising edges, r = 1 .. cells - 1, by every order, a row of their ranks."""
-    orders, cells = ranks.shape
-    tally = np.zeros(cells, np.int64)
+    return ordered(_tally(values, edges, 0, ranks.shape[1] - 1), ranks)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def counted_each(
+    values: NDArray[np.float64], starts: NDArray[np.intp], edges: NDArray[np.float64], ranks: NDArray[np.intp]
+) -> NDArray[np.int64]:
+    """What `counted` returns of many rows of values, all in a line: cuts as of `cut_each`, row k's counts from
+    ``3 * starts[k]`` on.
+    """
+    found = np.empty(3 * starts[-1], np.int64)
+    for k in range(len(values)):
+        start, count = starts[k], starts[k + 1] - starts[k]
+        tally = _tally(values[k], edges, start, count)
+        sums = np.zeros(count + 1, np.int64)
+        for order in range(3):
+            first = 3 * (start + k) + order * (count + 1)
+            for cell in range(count + 1):
+                sums[ranks[first + cell]] = tally[cell]
+            total = 0
+            for place in range(count):
+                total += sums[place]
+                found[3 * start + order * count + place] = total
+    return found
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _tally(values: NDArray[np.float64], edges: NDArray[np.float64], start: int, count: int) -> NDArray[np.int64]:
+    """Values in every cell between rising edges, `count` from `start` on."""
+    tally = np.zeros(count + 1, np.int64)
     for value in values:
-        tally[_place(value, edges, 0, cells - 1)] += 1
+        tally[_place(value, edges, start, count)] += 1
+    return tally
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def ordered(tally: NDArray[np.int64], ranks: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Of the r first cells, r = 1 .. cells - 1, by every order, a row of their ranks, the sum of the tallies."""
+    orders, cells = ranks.shape
     sums = np.zeros((orders, cells), np.int64)
     for order in range(orders):
         for cell in range(cells):
@@ -269,3 +348,80 @@ def counted(values: NDArray[np.float64], edges: NDArray[np.float64], ranks: NDAr
         for place in range(1, cells):
             sums[order, place] += sums[order, place - 1]
     return sums[:, : cells - 1]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def looked(rows: NDArray[np.float64], views: NDArray[np.intp], direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers of every row, shape (views, rows), by the kind of each view and two columns: of kind 0 the first column,
+    of 1 the difference of both, of 2 and 3 the least and the largest of the row, of 4 the sum weighted by `direction`;
+    of another kind nothing is filled in.
+    """
+    found = np.empty((len(views), len(rows)))
+    for at in range(len(views)):
+        kind, a, b = views[at, 0], views[at, 1], views[at, 2]
+        if kind == 0:
+            for row in range(len(rows)):
+                found[at, row] = rows[row, a]
+        elif kind == 1:
+            for row in range(len(rows)):
+                found[at, row] = rows[row, a] - rows[row, b]
+        elif kind <= 3:
+            found[at] = extent(rows, kind == 3)
+        elif kind == 4:
+            found[at] = weighted(rows, direction)
+    return found
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def matched(numbers: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Of every number its place among rising values, or how many these are."""
+    found = np.empty(len(numbers), np.intp)
+    for row in range(len(numbers)):
+        at = _place(numbers[row], values, 0, len(values)) - 1
+        found[row] = at if at >= 0 and values[at] == numbers[row] else len(values)
+    return found
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def tame(rows: NDArray[np.float64], nan: float, infinity: float) -> None:
+    """Put what stands for it in the place of NaN, and of what lies beyond plus or minus infinity."""
+    for row in range(len(rows)):
+        for column in range(rows.shape[1]):
+            value = rows[row, column]
+            rows[row, column] = nan if value != value else min(max(value, -infinity), infinity)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def standardised(
+    p: NDArray[np.float64], q: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Standard deviations of the columns of two samples together, 1 for 0; the difference of the samples' means in
+    these units; and what every number of either is above its mean.
+    """
+    features = p.shape[1]
+    total, unit = np.zeros(features), np.zeros(features)
+    for rows in (p, q):
+        for row in range(len(rows)):
+            for column in range(features):
+                total[column] += rows[row, column]
+    n = len(p) + len(q)
+    for rows in (p, q):
+        for row in range(len(rows)):
+            for column in range(features):
+                apart = rows[row, column] - total[column] / n
+                unit[column] += apart * apart
+    for column in range(features):
+        deviation = np.sqrt(unit[column] / n)
+        unit[column] = deviation if deviation != 0 else 1.0
+    difference, own, other = np.zeros(features), p / unit, q / unit
+    for scaled, sign in ((own, 1.0), (other, -1.0)):
+        mean = np.zeros(features)
+        for row in range(len(scaled)):
+            for column in range(features):
+                mean[column] += scaled[row, column]
+        mean /= len(scaled)
+        for row in range(len(scaled)):
+            for column in range(features):
+                scaled[row, column] -= mean[column]
+        difference += sign * mean
+    return unit, difference, own, other

@@ -29,7 +29,8 @@ from dprank._require import (
     require_real,
     require_whole,
 )
-from dprank.audit.events import Event, Partition, proposals
+from dprank.audit._cuts import tame
+from dprank.audit.events import Event, Partition, counts, proposals
 
 __all__ = [
     "FIRST",
@@ -208,7 +209,7 @@ def lower_bound(
             last, event = pair, plan.bets[claim]
         path.append((samples, _exp(wealth[claim])))
     # levels are nested: only where all below are refuted is the chance of any error 1 - confidence
-    refuted = int(np.argmin(np.r_[best >= goal, False]))
+    refuted = int(np.argmin(np.append(best >= goal, False)))
     lower = float(grid[refuted - 1]) if refuted else 0.0
     told: dict[str, Any] = {} if event is None else {"swapped": event.swapped, "event": event.describe(names)}
     return LowerBound(lower, confidence, float(epsilon), _exp(best[claim]), samples, last, **told, path=tuple(path))
@@ -259,7 +260,7 @@ def check(
     if not len(pairs):
         raise ValueError("pairs is empty; at least one pair of neighbours is needed")
     require_whole("budget", budget, 2 * FIRST * (len(pairs) + 1))
-    return np.unique(np.r_[epsilon, as_floats("levels", levels).ravel()]), delta, -math.log(1 - confidence)
+    return np.unique(np.append(as_floats("levels", levels), epsilon)), delta, -math.log(1 - confidence)
 
 
 def draw_rows(sample: Sampler, data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -281,8 +282,10 @@ def draw_rows(sample: Sampler, data: Any, size: int, rng: np.random.Generator) -
             f"sample returned {drawn.dtype} of shape {drawn.shape}; numbers of shape ({size}, features) are needed"
         )
     # one layout in memory: sums must round alike for both data sets
-    told_apart = np.where(np.isnan(drawn), NAN, np.clip(drawn.astype(float), -INFINITY, INFINITY))
-    return np.ascontiguousarray(told_apart)
+    rows = np.array(drawn, float, order="C")
+    if drawn.dtype.kind == "f":
+        tame(rows, NAN, INFINITY)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,8 +362,8 @@ class Seen:
         """Events proposed on every second row and counted on the others."""
         partitions = proposals(self.first[::2], self.second[::2], bits=bits)
         first, second = self.first[1::2], self.second[1::2]
-        counts = [(partition.counts(first), partition.counts(second)) for partition in partitions]
-        return Judged(partitions, counts, len(first))
+        both = zip(counts(partitions, first), counts(partitions, second), strict=True)
+        return Judged(partitions, list(both), len(first))
 
     def plan(self, grid: NDArray[np.float64], delta: float, bits: bool) -> Plan:
         """Best bets, with half a deviation of caution."""

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import combinations
+from functools import cache
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.audit._cuts import added, counted, cut, extent, grow, leaves, placed, reached, weighted
+from dprank.audit._cuts import (
+    added,
+    counted,
+    counted_each,
+    cut_each,
+    grow,
+    leaves,
+    looked,
+    matched,
+    ordered,
+    placed,
+    reached,
+    standardised,
+    weighted,
+)
 
-__all__ = ["CATEGORIES", "SMOOTHING", "Event", "Partition", "Rows", "View", "Words", "lowest_bit", "proposals"]
+__all__ = ["CATEGORIES", "SMOOTHING", "Event", "Partition", "Rows", "Words", "counts", "lowest_bit", "proposals"]
 
 Rows = NDArray[np.float64]
 
@@ -54,15 +68,9 @@ class Partition:
     ranks: NDArray[np.intp]
     name: Callable[[NDArray[np.bool_], Sequence[str]], str]
 
-    @cached_property
-    def orders(self) -> NDArray[np.intp]:
-        """The cells, first ones first, shape (orders, cells)."""
-        return np.argsort(self.ranks, axis=1)
-
     def counts(self, rows: Rows) -> NDArray[np.int64]:
         """Rows in the r first cells of every order, r = 1 .. cells - 1, shape (orders, cells - 1)."""
-        tally = np.bincount(self.cells(rows), minlength=self.ranks.shape[1])
-        return tally[self.orders].cumsum(axis=1)[:, :-1]
+        return ordered(np.bincount(self.cells(rows), minlength=self.ranks.shape[1]), self.ranks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,47 +145,92 @@ def proposals(p: Rows, q: Rows, *, bits: bool = True) -> list[Partition]:
     'the release < 4'
     """
     p, q = np.ascontiguousarray(p), np.ascontiguousarray(q)
-    columns = [(c, cuts) for c in range(p.shape[1]) if (cuts := _cut_up(*_column(c), p, q))]
-    views = _views(p, q, bits) + _ratio(columns)
-    found = [_whole(p, q), *(cuts for _, cuts in columns), *(_cut_up(*view, p, q) for view in views), _tree(p, q)]
+    lines = _cut_up(_views(p, q, bits), p, q)
+    columns = [intervals for intervals in lines if intervals.number < p.shape[1]]
+    ratio = _ratio(columns)
+    found = [_whole(p, q), *lines, *(_cut_up(ratio, p, q) if ratio else ()), _tree(p, q)]
     return [partition for partition in found if partition]
+
+
+def counts(partitions: Sequence[Partition], rows: Rows) -> list[NDArray[np.int64]]:
+    """`Partition.counts` of each, those of one family of views at once.
+
+    Examples
+    --------
+    >>> p, q = (np.random.default_rng(seed).normal(size=(50, 2)) for seed in (1, 2))
+    >>> partitions = proposals(p, q)
+    >>> all(np.array_equal(*both) for both in zip(counts(partitions, p), (one.counts(p) for one in partitions)))
+    True
+    """
+    rows = np.ascontiguousarray(rows)
+    families: dict[int, list[NDArray[np.int64]]] = {}
+    found = []
+    for partition in partitions:
+        if not isinstance(partition, _Intervals):
+            found.append(partition.counts(rows))
+            continue
+        key = id(partition.cuts)
+        if key not in families:
+            families[key] = partition.cuts.counts(rows)
+        found.append(families[key][partition.number])
+    return found
 
 
 # --- views: one number of every row ----------------------------------------------------------------------------------
 
-View = Callable[[Rows], NDArray[np.float64]]
 Words = Callable[[Sequence[str]], str]
+#: Kinds of views, as `looked` knows them, and two that it leaves to others.
+_COLUMN, _DIFFERENCE, _LEAST, _LARGEST, _WEIGHTED, _SUM, _BIT = range(7)
+_OF_ALL = {_LEAST: "the least", _LARGEST: "the largest", _WEIGHTED: "a weighted sum of the outputs", _SUM: "the sum"}
 
 
-def _views(p: Rows, q: Rows, bits: bool) -> list[tuple[View, Words]]:
-    """Of several features at once, and of the lowest bits."""
+@dataclass(frozen=True, eq=False)
+class _Views:
+    """Numbers of every row, by kind and two columns of each, shape (views, 3)."""
+
+    kinds: NDArray[np.intp]
+    direction: NDArray[np.float64]
+
+    def __call__(self, rows: Rows, which: slice = slice(None)) -> NDArray[np.float64]:
+        """Shape (views, rows)."""
+        kinds = self.kinds[which]
+        found = looked(rows, kinds, self.direction)
+        for at in np.flatnonzero(kinds[:, 0] >= _SUM).tolist():
+            found[at] = rows.sum(axis=1) if kinds[at, 0] == _SUM else lowest_bit(rows[:, kinds[at, 1]])
+        return found
+
+    def name(self, number: int, names: Sequence[str]) -> str:
+        """In words."""
+        kind, a, b = self.kinds[number].tolist()
+        whole = {
+            _LEAST: "the least",
+            _LARGEST: "the largest",
+            _WEIGHTED: "a weighted sum of the outputs",
+            _SUM: "the sum",
+        }
+        if kind in whole:
+            return whole[kind]
+        first = _named(names, a)
+        return {_COLUMN: first, _BIT: f"the lowest set bit of {first}"}.get(kind, f"{first} - {_named(names, b)}")
+
+
+def _views(p: Rows, q: Rows, bits: bool) -> _Views:
+    """Of every feature, of several at once, and of the lowest bits."""
     features = p.shape[1]
-    few = range(min(features, PAIRED))
-    next_ones = ((a, a + 1) for a in range(min(features, JOINT) - 1))
-    views = [_difference(a, b) for a, b in (combinations(few, 2) if features <= PAIRED else next_ones)]
-    if features >= 2:
-        views += [_sum(), _extent("the least", largest=False), _extent("the largest", largest=True)]
-    return views + _projection(p, q) + [_bit(c) for c in few if bits and any(_has_bits(rows[:, c]) for rows in (p, q))]
+    direction = _projection(p, q)
+    views = [*_named_views(features), *([(_WEIGHTED, 0, 0)] if len(direction) else [])]
+    few = range(min(features, PAIRED)) if bits else ()
+    views += [(_BIT, c, 0) for c in few if any(_has_bits(rows[:, c]) for rows in (p, q))]
+    return _Views(np.array(views, np.intp), direction)
 
 
-def _column(c: int) -> tuple[View, Words]:
-    return lambda rows: rows[:, c], lambda names: _named(names, c)
-
-
-def _difference(a: int, b: int) -> tuple[View, Words]:
-    return lambda rows: rows[:, a] - rows[:, b], lambda names: f"{_named(names, a)} - {_named(names, b)}"
-
-
-def _sum() -> tuple[View, Words]:
-    return lambda rows: rows.sum(axis=1), lambda names: "the sum"
-
-
-def _extent(words: str, *, largest: bool) -> tuple[View, Words]:
-    return lambda rows: extent(np.ascontiguousarray(rows), largest), lambda names: words
-
-
-def _bit(c: int) -> tuple[View, Words]:
-    return lambda rows: lowest_bit(rows[:, c]), lambda names: f"the lowest set bit of {_named(names, c)}"
+@cache
+def _named_views(features: int) -> list[tuple[int, int, int]]:
+    """Those that no sample has a say in."""
+    next_ones = [(a, a + 1) for a in range(min(features, JOINT) - 1)]
+    pairs = combinations(range(features), 2) if features <= PAIRED else next_ones
+    extremes = [(_SUM, 0, 0), (_LEAST, 0, 0), (_LARGEST, 0, 0)] if features >= 2 else []
+    return [*((_COLUMN, c, 0) for c in range(features)), *((_DIFFERENCE, a, b) for a, b in pairs), *extremes]
 
 
 def _has_bits(x: NDArray[np.float64]) -> bool:
@@ -185,48 +238,55 @@ def _has_bits(x: NDArray[np.float64]) -> bool:
     return bool((x != np.round(x)).any() or np.signbit(x[x == 0]).any())
 
 
-def _projection(p: Rows, q: Rows) -> list[tuple[View, Words]]:
-    """Fisher's discriminant: the direction in which the samples differ most for their spread, if any without noise."""
+def _projection(p: Rows, q: Rows) -> NDArray[np.float64]:
+    """Fisher's discriminant: the direction in which the samples differ most for their spread, if any without noise;
+    empty where there is none.
+    """
     p, q = p[:TREE_ROWS], q[:TREE_ROWS]
-    with np.errstate(over="ignore", invalid="ignore"):
-        unit = np.concatenate([p, q]).std(axis=0)
-    unit = np.where(unit == 0, 1.0, unit)
-    if not 2 <= p.shape[1] <= JOINT or not np.isfinite(unit).all():
-        return []
-    (mean, spread), (other, more) = _moments(p / unit), _moments(q / unit)
-    direction = np.linalg.solve(spread + more + 1e-9 * np.eye(p.shape[1]), mean - other) / unit
-
-    def view(rows: Rows) -> NDArray[np.float64]:
-        return weighted(np.ascontiguousarray(rows), direction)
-
-    return [(view, lambda names: "a weighted sum of the outputs")]
+    if not 2 <= p.shape[1] <= JOINT:
+        return np.zeros(0)
+    unit, difference, *apart = standardised(p, q)
+    if not np.isfinite(unit).all():
+        return np.zeros(0)
+    # what `numpy.cov` gives
+    spread, more = (np.dot(rows.T, rows) * np.true_divide(1, len(rows) - 1) for rows in apart)
+    return np.linalg.solve(spread + more + 1e-9 * np.eye(p.shape[1]), difference) / unit
 
 
-def _moments(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and covariances; what `numpy.cov` gives, in a third of its time."""
-    mean = rows.mean(axis=0)
-    apart = rows - mean
-    return mean, np.dot(apart.T, apart) * np.true_divide(1, len(rows) - 1)
+@dataclass(frozen=True, eq=False)
+class _Ratio:
+    """Log likelihood ratio that some features would have if they were independent, as `added` takes it."""
+
+    columns: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    edges: NDArray[np.float64]
+    ratios: NDArray[np.float64]
+
+    def __call__(self, rows: Rows, which: slice = slice(None)) -> NDArray[np.float64]:
+        """Shape (1, rows)."""
+        return added(rows, self.columns, self.starts, self.edges, self.ratios)[None]
+
+    def name(self, number: int, names: Sequence[str]) -> str:
+        """In words."""
+        return f"the summed log ratio of {len(self.columns)} outputs"
 
 
-def _ratio(columns: list[tuple[int, _Intervals]]) -> list[tuple[View, Words]]:
-    """Log likelihood ratio that the features would have if they were independent, over those that clearly differ."""
+def _ratio(columns: Sequence[_Intervals]) -> _Ratio | None:
+    """Over the features that clearly differ, if they are two or more."""
     if len(columns) < 2:
-        return []
-    tallies = [intervals.tallies for _, intervals in columns]
+        return None
+    tallies = [intervals.tallies for intervals in columns]
     excess = [((a - b) ** 2 / np.maximum(a + b, 1)).sum() - len(a) - 3 * (2 * len(a)) ** 0.5 for a, b in tallies]
     telling = [at for at in np.argsort(excess, kind="stable")[::-1][:JOINT] if excess[at] > 0]
     if len(telling) < 2:
-        return []
-    chosen = np.array([columns[at][0] for at in telling], np.intp)
-    starts = np.cumsum([0, *(len(columns[at][1].edges) for at in telling)], dtype=np.intp)
-    edges = np.concatenate([columns[at][1].edges for at in telling])
-    ratios = np.concatenate([np.log(np.divide(*(tallies[at] + SMOOTHING))) for at in telling])
-
-    def view(rows: Rows) -> NDArray[np.float64]:
-        return added(np.ascontiguousarray(rows), chosen, starts, edges, ratios)
-
-    return [(view, lambda names: f"the summed log ratio of {len(telling)} outputs")]
+        return None
+    chosen = [columns[at] for at in telling]
+    return _Ratio(
+        np.array([intervals.number for intervals in chosen], np.intp),
+        np.cumsum([0, *(len(intervals.edges) for intervals in chosen)], dtype=np.intp),
+        np.concatenate([intervals.edges for intervals in chosen]),
+        np.concatenate([np.log(np.divide(*(intervals.tallies + SMOOTHING))) for intervals in chosen]),
+    )
 
 
 def lowest_bit(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -262,30 +322,60 @@ def _learned(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.in
 
 
 @dataclass(frozen=True, eq=False)
+class _Cuts:
+    """Views, each cut into intervals, as `cut_each` returns them."""
+
+    views: _Views | _Ratio
+    starts: NDArray[np.intp]
+    edges: NDArray[np.float64]
+    ranks: NDArray[np.intp]
+
+    def counts(self, rows: Rows) -> list[NDArray[np.int64]]:
+        """Of every view the rows in the r first cells of every order."""
+        found, starts = counted_each(self.views(rows), self.starts, self.edges, self.ranks), (3 * self.starts).tolist()
+        return [found[start:stop].reshape(3, -1) for start, stop in pairwise(starts)]
+
+
+@dataclass(frozen=True, eq=False)
 class _Intervals(Partition):
     """Cells between rising `edges` of a view, and how often each was met in the two samples: `tallies`, two rows."""
 
-    view: View
+    cuts: _Cuts
+    number: int
     edges: NDArray[np.float64]
     tallies: NDArray[np.intp]
 
     def counts(self, rows: Rows) -> NDArray[np.int64]:
-        return counted(np.ascontiguousarray(self.view(rows)), self.edges, self.ranks)
+        return counted(_seen(self.cuts, self.number, rows), self.edges, self.ranks)
 
 
-def _cut_up(view: View, name: Words, p: Rows, q: Rows) -> _Intervals | None:
-    """Intervals of a view, ordered by likelihood ratio, upwards and downwards."""
-    edges, ranks, tallies = cut(np.sort(view(p)), np.sort(view(q)), _LEVELS[1:-1], ATOMS, MET)
-    if not len(edges):
-        return None
+def _seen(cuts: _Cuts, number: int, rows: Rows) -> NDArray[np.float64]:
+    """What one of the views makes of every row."""
+    return cuts.views(np.ascontiguousarray(rows), slice(number, number + 1))[0]
+
+
+def _cut_up(views: _Views | _Ratio, p: Rows, q: Rows) -> list[_Intervals]:
+    """Intervals of every view that varies, ordered by likelihood ratio, upwards and downwards."""
+    x, y = views(p), views(q)
+    x.sort(axis=1)
+    y.sort(axis=1)
+    starts, edges, ranks, tallies = cut_each(x, y, _LEVELS[1:-1], ATOMS, MET)
+    cuts, numbers = _Cuts(views, starts, edges, ranks), enumerate(pairwise(starts.tolist()))
+    return [_line(cuts, number, slice(*ends), tallies) for number, ends in numbers if ends[0] < ends[1]]
+
+
+def _line(cuts: _Cuts, number: int, place: slice, tallies: NDArray[np.intp]) -> _Intervals:
+    """One of the views, whose edges are in this place."""
+    edges, first, last = cuts.edges[place], place.start + number, place.stop + number + 1
 
     def cells(rows: Rows) -> NDArray[np.intp]:
-        return placed(np.ascontiguousarray(view(rows)), edges)
+        return placed(_seen(cuts, number, rows), edges)
 
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
-        return f"{name(names)} {_intervals(kept, edges)}"
+        return f"{cuts.views.name(number, names)} {_intervals(kept, edges)}"
 
-    return _Intervals(cells, ranks, words, view, edges, tallies)
+    ranks, own = cuts.ranks[3 * first : 3 * last].reshape(3, -1), tallies[2 * first : 2 * last].reshape(2, -1)
+    return _Intervals(cells, ranks, words, cuts, number, edges, own)
 
 
 def _intervals(kept: NDArray[np.bool_], edges: NDArray[np.float64]) -> str:
@@ -315,18 +405,18 @@ def _whole(p: Rows, q: Rows) -> Partition | None:
     both = np.concatenate([p, q])
     numbers = number(both)
     rising = np.sort(numbers)
-    if not 1 < 1 + np.count_nonzero(rising[1:] != rising[:-1]) <= min(CATEGORIES, len(both) // 4):
+    new = np.append(True, rising[1:] != rising[:-1])
+    if not 1 < np.count_nonzero(new) <= min(CATEGORIES, len(both) // 4):
         return None
-    values, first = np.unique(numbers, return_index=True)
+    values = rising[new]
 
     def cells(rows: Rows) -> NDArray[np.intp]:
-        x = number(rows)
-        at = np.minimum(np.searchsorted(values, x), len(values) - 1)
-        return np.where(values[at] == x, at, len(values))
+        return matched(number(rows), values)
 
     tallies = [np.bincount(cells(rows), minlength=len(values) + 1) for rows in (p, q)]
 
     def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
+        first = np.unique(numbers, return_index=True)[1]
         outputs = [tuple(float(v) for v in both[row]) for row in first[np.flatnonzero(kept[:-1])[:3]]]
         more = int(kept[:-1].sum()) - len(outputs)
         text = "the output is one of " + ", ".join(f"({', '.join(f'{v:.4g}' for v in row)})" for row in outputs)

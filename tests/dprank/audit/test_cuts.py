@@ -3,7 +3,24 @@
 import numpy as np
 import pytest
 
-from dprank.audit._cuts import added, counted, cut, extent, grow, leaves, placed, reached, weighted
+from dprank.audit._cuts import (
+    added,
+    counted,
+    counted_each,
+    cut,
+    cut_each,
+    extent,
+    grow,
+    leaves,
+    looked,
+    matched,
+    ordered,
+    placed,
+    reached,
+    standardised,
+    tame,
+    weighted,
+)
 
 CUTS, DEPTH = 6, 3
 LAWS = {
@@ -116,3 +133,58 @@ def test_sums_over_columns_are_added_from_left_to_right():
     by_hand = [ratios[k][np.searchsorted(edges[k], rows[:, c], "right")] for k, c in enumerate(chosen)]
     found = added(rows, chosen, starts, np.concatenate(edges), np.concatenate(ratios))
     assert found.tolist() == (by_hand[0] + by_hand[1]).tolist()
+
+
+def test_many_lines_are_cut_and_counted_as_each_is():
+    rng = np.random.default_rng(45)
+    x, y, more = (np.stack([law(rng, n) for law in SAMPLES.values()]) for n in (60, 40, 50))
+    x.sort(axis=1)
+    y.sort(axis=1)
+    starts, edges, ranks, tallies = cut_each(x, y, SHARES, ATOMS, MET)
+    found = counted_each(more, starts, edges, ranks)
+    for k, own in enumerate(more):
+        by_itself = cut(x[k], y[k], SHARES, ATOMS, MET)
+        first, last = starts[k] + k, starts[k + 1] + k + 1
+        assert edges[starts[k] : starts[k + 1]].tolist() == by_itself[0].tolist()
+        assert ranks[3 * first : 3 * last].tolist() == by_itself[1].ravel().tolist()
+        assert tallies[2 * first : 2 * last].tolist() == by_itself[2].ravel().tolist()
+        assert found[3 * starts[k] : 3 * starts[k + 1]].tolist() == counted(own, *by_itself[:2]).ravel().tolist()
+    assert len(found) == 3 * starts[-1] > 0
+
+
+def test_counts_of_first_cells_are_added_in_the_order_of_their_ranks():
+    assert ordered(np.array([3, 1, 4]), np.array([[0, 1, 2], [2, 0, 1]])).tolist() == [[3, 4], [1, 5]]
+
+
+def test_views_of_rows():
+    rows, direction = np.random.default_rng(46).normal(size=(50, 4)), np.array([1.0, -2.0, 0.5, 3.0])
+    views = np.array([(0, 2, 0), (1, 3, 1), (2, 0, 0), (3, 0, 0), (4, 0, 0)])
+    by_hand = [rows[:, 2], rows[:, 3] - rows[:, 1], rows.min(axis=1), rows.max(axis=1), weighted(rows, direction)]
+    assert looked(rows, views, direction).tolist() == np.array(by_hand).tolist()
+
+
+def test_numbers_are_matched_with_values_and_others_are_told_apart():
+    values = np.array([-1.0, 0.0, 2.5])
+    assert matched(np.array([2.5, -0.0, -2.0, 1.0, 9.0, -1.0]), values).tolist() == [2, 1, 3, 3, 3, 0]
+
+
+def test_what_is_no_number_or_too_large_is_tamed():
+    rows = np.array([[np.nan, np.inf, 1.5], [-np.inf, -0.0, -1e300]])
+    tame(rows, -5.0, 100.0)
+    assert rows.tolist() == [[-5.0, 100.0, 1.5], [-100.0, 0.0, -100.0]]
+    assert np.signbit(rows[1, 1])
+
+
+@pytest.mark.parametrize("rows", [2, 97, 3000])
+@pytest.mark.parametrize("features", [2, 3, 17])
+def test_columns_are_standardised_as_numpy_does_it(rows, features):
+    p, q = np.random.default_rng(47).laplace(1, 3, (2, rows, features))
+    p[:, 0] = q[:, 0] = 0.1 + 0.2
+    deviations = np.concatenate([p, q]).std(axis=0)
+    unit, difference, own, other = standardised(p, q)
+    assert unit.tolist() == np.where(deviations == 0, 1.0, deviations).tolist()
+    means = [(side / unit).mean(axis=0) for side in (p, q)]
+    assert difference.tolist() == (means[0] - means[1]).tolist()
+    assert [own.tolist(), other.tolist()] == [
+        (side / unit - mean).tolist() for side, mean in zip((p, q), means, strict=True)
+    ]
