@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "added",
+    "chances",
     "counted",
     "counted_each",
     "cut",
@@ -425,3 +426,17 @@ def standardised(
                 scaled[row, column] -= mean[column]
         difference += sign * mean
     return unit, difference, own, other
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def chances(high: NDArray[np.float64], low: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
+    """Chances of (x, y) = 00, 01, 10, 11, shape (4, events), where x and y are 1 with chances that are half a deviation
+    below and above their shares of so many rows.
+    """
+    found = np.empty((4, len(high)))
+    for at in range(len(high)):
+        p = max(high[at] - 0.5 * np.sqrt(high[at] * (1 - high[at]) / rows), 0.0)
+        q = min(low[at] + 0.5 * np.sqrt(low[at] * (1 - low[at]) / rows) + 0.5 / rows, 1.0)
+        found[0, at], found[1, at] = (1 - p) * (1 - q), (1 - p) * q
+        found[2, at], found[3, at] = p * (1 - q), p * q
+    return found

@@ -29,7 +29,7 @@ from dprank._require import (
     require_real,
     require_whole,
 )
-from dprank.audit._cuts import tame
+from dprank.audit._cuts import chances, tame
 from dprank.audit.events import Event, Partition, counts, proposals
 
 __all__ = [
@@ -369,11 +369,7 @@ class Seen:
         """Best bets, with half a deviation of caution."""
         judged = self.judged(bits)
         n = judged.rows
-        high, low = judged.shares()
-        p = np.maximum(high - 0.5 * np.sqrt(high * (1 - high) / n), 0)
-        q = np.minimum(low + 0.5 * np.sqrt(low * (1 - low) / n) + 0.5 / n, 1)
-        not_p, not_q = 1 - p, 1 - q
-        chance = np.array([not_p * not_q, not_p * q, p * not_q, p * q])
+        chance = chances(*judged.shares(), n)
         made: dict[int, Event] = {}
         plan = Plan([], [], [])
         for epsilon in grid:

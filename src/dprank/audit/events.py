@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,8 +275,11 @@ def _ratio(columns: Sequence[_Intervals]) -> _Ratio | None:
     """Over the features that clearly differ, if they are two or more."""
     if len(columns) < 2:
         return None
-    tallies = [intervals.tallies for intervals in columns]
-    excess = [((a - b) ** 2 / np.maximum(a + b, 1)).sum() - len(a) - 3 * (2 * len(a)) ** 0.5 for a, b in tallies]
+    a, b = np.concatenate([intervals.tallies for intervals in columns], axis=1)
+    logs, squares = np.log((a + SMOOTHING) / (b + SMOOTHING)), (a - b) ** 2 / np.maximum(a + b, 1)
+    places = [slice(*ends) for ends in pairwise(accumulate((len(it.edges) + 1 for it in columns), initial=0))]
+    sizes = ((place, place.stop - place.start) for place in places)
+    excess = [squares[place].sum() - size - 3 * (2 * size) ** 0.5 for place, size in sizes]
     telling = [at for at in np.argsort(excess, kind="stable")[::-1][:JOINT] if excess[at] > 0]
     if len(telling) < 2:
         return None
@@ -285,7 +288,7 @@ def _ratio(columns: Sequence[_Intervals]) -> _Ratio | None:
         np.array([intervals.number for intervals in chosen], np.intp),
         np.cumsum([0, *(len(intervals.edges) for intervals in chosen)], dtype=np.intp),
         np.concatenate([intervals.edges for intervals in chosen]),
-        np.concatenate([np.log(np.divide(*(intervals.tallies + SMOOTHING))) for intervals in chosen]),
+        np.concatenate([logs[places[at]] for at in telling]),
     )
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from dprank.audit._cuts import (
     added,
+    chances,
     counted,
     counted_each,
     cut,
@@ -188,3 +189,11 @@ def test_columns_are_standardised_as_numpy_does_it(rows, features):
     assert [own.tolist(), other.tolist()] == [
         (side / unit - mean).tolist() for side, mean in zip((p, q), means, strict=True)
     ]
+
+
+def test_chances_are_cautious_shares():
+    high, low = np.array([0.0, 0.5, 1.0, 0.25]), np.array([1.0, 0.5, 0.0, 0.75])
+    p = np.maximum(high - 0.5 * np.sqrt(high * (1 - high) / 64), 0)
+    q = np.minimum(low + 0.5 * np.sqrt(low * (1 - low) / 64) + 0.5 / 64, 1)
+    by_hand = [(1 - p) * (1 - q), (1 - p) * q, p * (1 - q), p * q]
+    assert chances(high, low, 64).tolist() == np.array(by_hand).tolist()
