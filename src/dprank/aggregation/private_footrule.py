@@ -222,8 +222,9 @@ def cheapest_orders(counts: NDArray[Any], rng: np.random.Generator) -> NDArray[n
     [[1, 2, 0], [1, 2, 0]]
     """
     numbers = rng.permuted(np.tile(np.arange(counts.shape[1]), (len(counts), 1)), axis=1)
-    places = assignments(footrule_costs(np.take_along_axis(counts, numbers[:, :, None], axis=1)))
-    return np.take_along_axis(numbers, np.argsort(places, axis=1), axis=1)
+    rows, order = np.arange(len(counts))[:, None], np.empty_like(numbers)
+    order[rows, assignments(footrule_costs(counts[rows, numbers]))] = numbers
+    return order
 
 
 def assignments(costs: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -244,9 +245,11 @@ def assignments(costs: NDArray[np.float64]) -> NDArray[np.int64]:
         places, left = np.empty((size, m), np.int64), np.arange(size)
     else:
         every = np.array(list(permutations(range(m))))
-        sums = np.sum([costs[:, item, every[:, item]] for item in range(m)], axis=0)
-        alike = sums <= sums.min(axis=1, keepdims=True) + 1e-9 * np.abs(costs).max(axis=(1, 2))[:, None]
-        places, left = every[alike.argmax(axis=1)], np.flatnonzero(alike.sum(axis=1) > 1)
+        by_item = np.ascontiguousarray(costs.transpose(1, 2, 0))
+        sums = sum(by_item[item, every[:, item]] for item in range(m))
+        alike = sums <= sums.min(axis=0) + 1e-9 * np.abs(by_item).reshape(m * m, size).max(axis=0)
+        places = every[(alike * np.arange(len(every))[:, None]).max(axis=0)]
+        left = np.flatnonzero(np.count_nonzero(alike, axis=0) > 1)
     for row in left:
         places[row] = linear_sum_assignment(costs[row])[1]
     return places

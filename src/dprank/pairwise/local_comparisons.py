@@ -229,9 +229,13 @@ class LocalComparisons:
             words = np.frombuffer(secrets.token_bytes(8 * len(who)), np.uint64)
         else:
             words = rng.integers(0, 1 << 64, len(who), np.uint64)
-        order = np.lexsort((words, who))
-        place = np.arange(len(who)) - np.repeat(np.cumsum(asked) - asked, asked)
-        rows = np.sort(order[place < self.length])
+        if len(who) and (asked == asked[0]).all() and (who[1:] >= who[:-1]).all():  # a row a person: sorted faster
+            order = np.argsort(words.reshape(len(asked), -1), axis=1, kind="stable")[:, : self.length]
+            rows = np.sort((order + np.arange(0, len(who), asked[0])[:, None]).ravel())
+        else:
+            order = np.lexsort((words, who))
+            place = np.arange(len(who)) - np.repeat(np.cumsum(asked) - asked, asked)
+            rows = np.sort(order[place < self.length])
         own = randomise(np.ones(len(asked), np.int8), GRAIN - self.kept, rng)[who[rows]] > 0
         coins = randomise(np.ones(len(rows), np.int8), GRAIN // 2, rng)
         return Sent(rows, np.where(own & (answers[rows] != 0), answers[rows], coins))

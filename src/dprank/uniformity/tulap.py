@@ -23,6 +23,7 @@ UNIT = 1 << (BITS + 1)
 #: Bounds on noise: the last leaves neighbours something in common, the first makes sums with noise doubles.
 WIDEST, NARROWEST = 2.0**30, 0.5 + 2.0**-BITS
 _PARTS = 1 << BITS
+_WEIGHTS = 2.0 ** np.arange(BITS)
 #: More than one and the relative error of a delta that is computed in floats.
 _SLACK = 1 + 1e-11
 
@@ -165,7 +166,7 @@ def _blocks(bound: float) -> tuple[float, int]:
 def _parts(size: int, rng: Source) -> NDArray[np.int64]:
     """Uniform odd numbers between -2^20 and 2^20."""
     bits = randomise(np.ones((size, BITS), np.int8), GRAIN // 2, rng)
-    return bits.astype(np.int64) @ (1 << np.arange(BITS))
+    return (bits.astype(float) @ _WEIGHTS).astype(np.int64)  # far below 2^53
 
 
 def _from(whole: Any, scale: float, bound: float) -> NDArray[np.float64]:
