@@ -107,7 +107,8 @@ def mahonian(m: int) -> list[int]:
     """How many orders of m items are 0, 1, 2, … exchanges of neighbours away from one order."""
     counts = [1]
     for n in range(2, m + 1):
-        counts = [sum(counts[max(0, d - n + 1) : d + 1]) for d in range(len(counts) + n - 1)]
+        most, sums = len(counts), list(itertools.accumulate(counts, initial=0))
+        counts = [sums[min(d + 1, most)] - sums[max(0, d - n + 1)] for d in range(most + n - 1)]
     return counts
 
 

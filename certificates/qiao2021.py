@@ -29,14 +29,18 @@ def chance(x: list[fmpq], chosen: list[int], scale: fmpq) -> arb:
     if len(x) == 2:
         return below((x[1 - chosen[0]] - x[chosen[0]]) / scale)
     ends, total = sorted({*x, min(x) - 99 * scale, max(x) + 99 * scale}), len(x) * exp(-99) * arb(1, 1)
+    centres = list(dict.fromkeys(x))
+    at, some = [centres.index(it) for it in x], set(chosen)
     for a, b in pairwise(ends):  # Laplace's law is analytic on either side of its centre
+        laws = [(it, it <= a) for it in centres]
 
-        def density(t, low=a):
-            half = {it: ((it - t if it <= low else t - it) / scale).exp() / 2 for it in {*x}}
-            under = [1 - half[it] if it <= low else half[it] for it in x]
-            last = sum(half[x[i]] / scale / under[i] for i in chosen)
-            for i, it in enumerate(under):
-                last *= it if i in chosen else 1 - it
+        def density(t, laws=laws):
+            half = [((it - t if left else t - it) / scale).exp() / 2 for it, left in laws]
+            under = [1 - tail if left else tail for tail, (_, left) in zip(half, laws, strict=True)]
+            over = [1 - it for it in under]
+            last = sum(half[at[i]] / scale / under[at[i]] for i in chosen)
+            for i, place in enumerate(at):
+                last *= under[place] if i in some else over[place]
             return last
 
         total += exact.integral(density, a, b)
