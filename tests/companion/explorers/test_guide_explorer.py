@@ -42,6 +42,7 @@ QUESTIONS = {
     ("counts", "topk"): "topk",
     ("counts", "longer"): "topk",
 } | {(have, want): want for have in ("pairs", "secret") for want in ("ranking", "strengths")}
+WHERE = ["question", "items", "people", "trust", "epsilon"]
 FAULTS = {
     "the other kind of people": ("...(camps ? other : supposed)", "...(camps ? supposed : other)"),
     "the next epsilon": ("here(data.epsilons.indexOf(state.epsilon))", "here(0)"),
@@ -72,7 +73,7 @@ def explorer(arena: pd.DataFrame, answers: pd.DataFrame) -> str:
 @pytest.fixture(scope="module")
 def expected(arena: pd.DataFrame, answers: pd.DataFrame) -> list[dict[str, Any] | None]:
     """Of all `states`."""
-    planned, judged = plans.load(), arena[~guide.set_apart(arena)]
+    planned, judged = plans.load(), dict(list(arena[~guide.set_apart(arena)].groupby(WHERE)))
     return [found(state, judged, planned, answers) for state in states()]
 
 
@@ -89,16 +90,18 @@ def states() -> list[dict[str, Any]]:
     return [START, *every, *likely, *longer, *(drawn() for _ in range(40))]
 
 
-def found(state: dict[str, Any], judged: pd.DataFrame, planned: pd.DataFrame, answers: pd.DataFrame) -> Any:
+def found(
+    state: dict[str, Any], judged: dict[tuple[Any, ...], pd.DataFrame], planned: pd.DataFrame, answers: pd.DataFrame
+) -> Any:
     """What the guide says of a state; None where nothing was measured."""
     question = QUESTIONS.get((state["have"], state["want"]))
     if question is None or state["protect"] == "answer" or (state["trust"] == "nobody" and state["have"] == "secret"):
         return None
     size = {"question": question, "items": state["items"], "people": state["people"]}
     where = size | {"trust": state["trust"], "epsilon": state["epsilon"]}
-    here = judged
-    for name, value in where.items():
-        here = here[here[name] == value]
+    here = judged.get(tuple(where[name] for name in WHERE))
+    if here is None:
+        return None
     lists = sorted(here["k"].unique())
     number = int(state["want"] == "longer")
     if number >= len(lists):
