@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -270,7 +271,9 @@ class AdaptiveAnswers:
             raise ValueError(f"data have too few voters; at least blocks = {design.blocks} are needed")
         self.rng = require_generator(rng, "floating-point coins are for research")
         self.design, self.positions = design, data.positions
-        self.members = np.array_split(self.rng.permutation(len(data)), design.blocks)
+        order, (size, more) = self.rng.permutation(len(data)), divmod(len(data), design.blocks)
+        ends = [block * size + min(block, more) for block in range(design.blocks + 1)]
+        self.members = [order[start:end] for start, end in pairwise(ends)]
         self.load = np.zeros(design.blocks, np.int64)
         self.sent = np.zeros(len(data), np.int64)
         self.asked = 0

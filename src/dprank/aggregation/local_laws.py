@@ -304,9 +304,18 @@ def transcript_features(result: Transcript) -> NDArray[np.float64]:
     >>> sorted(transcript_features(met).tolist())  # one pair in two directions, and no fallback
     [0.0, 0.0, 1.0]
     """
-    m = result.design.n_items
-    oriented = np.sign(np.arange(m) - np.arange(m)[:, None]) * result.answers
-    return np.r_[oriented[~np.eye(m, dtype=bool)], result.fallback].astype(float)
+    signs, apart = _orientation(result.design.n_items)
+    found = np.empty(len(signs) + 1)
+    found[:-1] = signs * result.answers.ravel()[apart]
+    found[-1] = result.fallback
+    return found
+
+
+@cache
+def _orientation(items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of two different items in either order, row by row: 1 where the first has the lower code, else -1; and where."""
+    apart = np.flatnonzero(~np.eye(items, dtype=bool))
+    return np.sign(apart % items - apart // items), apart
 
 
 #: What makes a transcript: `Transcript`, or an heir.

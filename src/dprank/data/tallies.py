@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -260,8 +261,10 @@ def finite(values: ArrayLike | pd.Series) -> NDArray[Any]:
     if given.dtype.kind not in "iuf":
         raise ValueError(f"values have dtype {given.dtype.type.__name__}; numbers are needed")
     whole = given.dtype.kind == "i" or (given.dtype.kind == "u" and given.max() < 2**63)
-    with np.errstate(over="ignore"):  # what is beyond a double is infinite
-        out: NDArray[Any] = np.ascontiguousarray(given, np.int64 if whole else np.float64)
+    out: NDArray[Any] = given
+    if given.dtype != (np.int64 if whole else np.float64) or not given.flags.c_contiguous:
+        with np.errstate(over="ignore"):  # what is beyond a double is infinite
+            out = np.ascontiguousarray(given, np.int64 if whole else np.float64)
     if out.dtype == np.int64 and int(out.max()) - int(out.min()) >= 2**63:
         raise ValueError(
             "values are integers of 2^63 or more apart; their differences must be integers of 64 bits, too"
@@ -401,7 +404,17 @@ def _index(items: Iterable[Any]) -> pd.Index:
     """Of names, pairs among them as they are."""
     import pandas as pd
 
+    if type(items) is tuple and set(map(type, items)) == {str}:
+        return _of_words(items)
     return pd.Index(items if isinstance(items, np.ndarray) else list(items), tupleize_cols=False)
+
+
+@lru_cache(maxsize=8)
+def _of_words(names: tuple[str, ...]) -> pd.Index:
+    """The same of words alone: as often as the same items are released."""
+    import pandas as pd
+
+    return pd.Index(list(names), tupleize_cols=False)
 
 
 def _series(values: NDArray[Any], items: Iterable[Any]) -> pd.Series:
