@@ -53,8 +53,8 @@ def test_claims_hold():
 
 @pytest.mark.slow
 def test_all_bugs_are_caught_and_no_twin_is():
-    assert verdict(ballot_bugs.check_bugs) == "holds"
-    assert ballot_bugs.found().event.str.len().min() > 0
+    assert verdict(ballot_bugs.check_bugs, 20_000) == "holds"
+    assert ballot_bugs.found(20_000).event.str.len().min() > 0
 
 
 @pytest.mark.slow
