@@ -128,17 +128,32 @@ def reports(mechanism, ranking, size, rng):
     return np.array(rows, float)
 
 
-def drawn(case, data, few, many):
-    """Features of releases one by one and of many at once."""
+def setting_of(case, data):
+    """The mechanism and the data that are released."""
     mechanism = case.mechanism
     if isinstance(mechanism, Oneshot | Peeling):  # counts, of items whose number is known
-        mechanism, data = replace(mechanism, n_items=len(data)), np.round(data)
+        return replace(mechanism, n_items=len(data)), np.round(data)
+    return mechanism, data
+
+
+def one_by_one(case, data, sizes):
+    """Features of releases one by one: of so many, of more, the first of them the same, and so on."""
+    mechanism, data = setting_of(case, data)
     singly = reports if mechanism.guarantee.model == "local" else released
-    one = singly(mechanism, data, few, np.random.default_rng(1))
-    rows = sample(mechanism, data, many, np.random.default_rng(2))
+    rng, rows = np.random.default_rng(1), None
+    for size in sizes:
+        fresh = singly(mechanism, data, size - (0 if rows is None else len(rows)), rng)
+        rows = fresh if rows is None else np.concatenate([rows, fresh])
+        yield rows
+
+
+def at_once(case, data, size):
+    """Features of many releases at once."""
+    mechanism, data = setting_of(case, data)
+    rows = sample(mechanism, data, size, np.random.default_rng(2))
     if isinstance(mechanism, PerturbedMLE):  # a release centres its strengths
         rows[:, mechanism.n_items :] -= rows[:, mechanism.n_items :].mean(axis=1, keepdims=True)
-    return one, rows
+    return rows
 
 
 def apart(one, many):
@@ -170,8 +185,9 @@ def p_value(one, many):
 @pytest.mark.slow
 def test_many_at_once_have_the_law_of_releases_one_by_one(name):
     """Few draws first: of two laws that 300 tell apart, 100 look so much alike once in fifty times at most."""
-    looks = ((100, 3_000), 0.5), ((300, 10_000), ALARM)
-    assert any(p_value(*drawn(known()[name], known()[name].other, *sizes)) > alike for sizes, alike in looks)
+    case = known()[name]
+    looks = zip(one_by_one(case, case.other, (100, 300)), (3_000, 10_000), (0.5, ALARM), strict=True)
+    assert any(p_value(few, at_once(case, case.other, many)) > alike for few, many, alike in looks)
 
 
 SEEN = [
@@ -195,5 +211,5 @@ SEEN = [
 @pytest.mark.slow
 def test_the_comparison_of_laws_sees_other_data(name):
     case = known()[name]
-    many = drawn(case, case.other, 2, 20_000)[1]
-    assert any(p_value(drawn(case, case.data, few, 2)[0], many) < ALARM for few in (200, 800))
+    many = at_once(case, case.other, 20_000)
+    assert any(p_value(few, many) < ALARM for few in one_by_one(case, case.data, (200, 800)))
