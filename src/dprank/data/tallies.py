@@ -405,7 +405,7 @@ def _index(items: Iterable[Any]) -> pd.Index:
     import pandas as pd
 
     if type(items) is tuple and set(map(type, items)) == {str}:
-        return _of_words(items)
+        return _of_words(items).view()  # its name is whose it is
     return pd.Index(items if isinstance(items, np.ndarray) else list(items), tupleize_cols=False)
 
 
