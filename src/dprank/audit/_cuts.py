@@ -354,8 +354,8 @@ def ordered(tally: NDArray[np.int64], ranks: NDArray[np.intp]) -> NDArray[np.int
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def looked(rows: NDArray[np.float64], views: NDArray[np.intp], direction: NDArray[np.float64]) -> NDArray[np.float64]:
     """Numbers of every row, shape (views, rows), by the kind of each view and two columns: of kind 0 the first column,
-    of 1 the difference of both, of 2 and 3 the least and the largest of the row, of 4 the sum weighted by `direction`;
-    of another kind nothing is filled in.
+    of 1 the difference of both, of 2 and 3 the least and the largest of the row, of 4 the sum weighted by `direction`,
+    of 5 the sum; of another kind nothing is filled in.
     """
     found = np.empty((len(views), len(rows)))
     for at in range(len(views)):
@@ -370,6 +370,8 @@ def looked(rows: NDArray[np.float64], views: NDArray[np.intp], direction: NDArra
             found[at] = extent(rows, kind == 3)
         elif kind == 4:
             found[at] = weighted(rows, direction)
+        elif kind == 5:
+            found[at] = weighted(rows, np.ones(rows.shape[1]))
     return found
 
 

@@ -180,8 +180,16 @@ def counts(partitions: Sequence[Partition], rows: Rows) -> list[NDArray[np.int64
 
 Words = Callable[[Sequence[str]], str]
 #: Kinds of views, as `looked` knows them, and two that it leaves to others.
-_COLUMN, _DIFFERENCE, _LEAST, _LARGEST, _WEIGHTED, _SUM, _BIT = range(7)
-_OF_ALL = {_LEAST: "the least", _LARGEST: "the largest", _WEIGHTED: "a weighted sum of the outputs", _SUM: "the sum"}
+_COLUMN, _DIFFERENCE, _LEAST, _LARGEST, _WEIGHTED, _SUM, _WIDE_SUM, _BIT = range(8)
+#: Numbers from which on NumPy adds them in another order than one after another.
+_WIDE = 8
+_OF_ALL = {
+    _LEAST: "the least",
+    _LARGEST: "the largest",
+    _WEIGHTED: "a weighted sum of the outputs",
+    _SUM: "the sum",
+    _WIDE_SUM: "the sum",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,21 +203,15 @@ class _Views:
         """Shape (views, rows)."""
         kinds = self.kinds[which]
         found = looked(rows, kinds, self.direction)
-        for at in np.flatnonzero(kinds[:, 0] >= _SUM).tolist():
-            found[at] = rows.sum(axis=1) if kinds[at, 0] == _SUM else lowest_bit(rows[:, kinds[at, 1]])
+        for at in np.flatnonzero(kinds[:, 0] > _SUM).tolist():
+            found[at] = rows.sum(axis=1) if kinds[at, 0] == _WIDE_SUM else lowest_bit(rows[:, kinds[at, 1]])
         return found
 
     def name(self, number: int, names: Sequence[str]) -> str:
         """In words."""
         kind, a, b = self.kinds[number].tolist()
-        whole = {
-            _LEAST: "the least",
-            _LARGEST: "the largest",
-            _WEIGHTED: "a weighted sum of the outputs",
-            _SUM: "the sum",
-        }
-        if kind in whole:
-            return whole[kind]
+        if kind in _OF_ALL:
+            return _OF_ALL[kind]
         first = _named(names, a)
         return {_COLUMN: first, _BIT: f"the lowest set bit of {first}"}.get(kind, f"{first} - {_named(names, b)}")
 
@@ -229,8 +231,12 @@ def _named_views(features: int) -> list[tuple[int, int, int]]:
     """Those that no sample has a say in."""
     next_ones = [(a, a + 1) for a in range(min(features, JOINT) - 1)]
     pairs = combinations(range(features), 2) if features <= PAIRED else next_ones
-    extremes = [(_SUM, 0, 0), (_LEAST, 0, 0), (_LARGEST, 0, 0)] if features >= 2 else []
-    return [*((_COLUMN, c, 0) for c in range(features)), *((_DIFFERENCE, a, b) for a, b in pairs), *extremes]
+    whole = (_SUM if features < _WIDE else _WIDE_SUM, _LEAST, _LARGEST) if features >= 2 else ()
+    return [
+        *((_COLUMN, c, 0) for c in range(features)),
+        *((_DIFFERENCE, a, b) for a, b in pairs),
+        *((kind, 0, 0) for kind in whole),
+    ]
 
 
 def _has_bits(x: NDArray[np.float64]) -> bool:
@@ -332,6 +338,7 @@ class _Cuts:
     starts: NDArray[np.intp]
     edges: NDArray[np.float64]
     ranks: NDArray[np.intp]
+    tallies: NDArray[np.intp]
 
     def counts(self, rows: Rows) -> list[NDArray[np.int64]]:
         """Of every view the rows in the r first cells of every order."""
@@ -339,22 +346,42 @@ class _Cuts:
         return [found[start:stop].reshape(3, -1) for start, stop in pairwise(starts)]
 
 
-@dataclass(frozen=True, eq=False)
 class _Intervals(Partition):
-    """Cells between rising `edges` of a view, and how often each was met in the two samples: `tallies`, two rows."""
+    """Cells between rising `edges` of one of the views, and how often each was met in the two samples: `tallies`, two
+    rows. What is in no bet is not made.
+    """
 
-    cuts: _Cuts
-    number: int
-    edges: NDArray[np.float64]
-    tallies: NDArray[np.intp]
+    def __init__(self, cuts: _Cuts, number: int) -> None:
+        self.cuts, self.number = cuts, number
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        return self.cuts.edges[self.cuts.starts[self.number] : self.cuts.starts[self.number + 1]]
+
+    @property
+    def ranks(self) -> NDArray[np.intp]:
+        return self._own(self.cuts.ranks, 3)
+
+    @property
+    def tallies(self) -> NDArray[np.intp]:
+        return self._own(self.cuts.tallies, 2)
+
+    def _own(self, line: NDArray[np.intp], rows: int) -> NDArray[np.intp]:
+        first, last = (int(self.cuts.starts[at]) + at for at in (self.number, self.number + 1))
+        return line[rows * first : rows * last].reshape(rows, -1)
+
+    def cells(self, rows: Rows) -> NDArray[np.intp]:
+        return placed(self._seen(rows), self.edges)
+
+    def name(self, kept: NDArray[np.bool_], names: Sequence[str]) -> str:
+        return f"{self.cuts.views.name(self.number, names)} {_intervals(kept, self.edges)}"
 
     def counts(self, rows: Rows) -> NDArray[np.int64]:
-        return counted(_seen(self.cuts, self.number, rows), self.edges, self.ranks)
+        return counted(self._seen(rows), self.edges, self.ranks)
 
-
-def _seen(cuts: _Cuts, number: int, rows: Rows) -> NDArray[np.float64]:
-    """What one of the views makes of every row."""
-    return cuts.views(np.ascontiguousarray(rows), slice(number, number + 1))[0]
+    def _seen(self, rows: Rows) -> NDArray[np.float64]:
+        """What the view makes of every row."""
+        return self.cuts.views(np.ascontiguousarray(rows), slice(self.number, self.number + 1))[0]
 
 
 def _cut_up(views: _Views | _Ratio, p: Rows, q: Rows) -> list[_Intervals]:
@@ -362,23 +389,8 @@ def _cut_up(views: _Views | _Ratio, p: Rows, q: Rows) -> list[_Intervals]:
     x, y = views(p), views(q)
     x.sort(axis=1)
     y.sort(axis=1)
-    starts, edges, ranks, tallies = cut_each(x, y, _LEVELS[1:-1], ATOMS, MET)
-    cuts, numbers = _Cuts(views, starts, edges, ranks), enumerate(pairwise(starts.tolist()))
-    return [_line(cuts, number, slice(*ends), tallies) for number, ends in numbers if ends[0] < ends[1]]
-
-
-def _line(cuts: _Cuts, number: int, place: slice, tallies: NDArray[np.intp]) -> _Intervals:
-    """One of the views, whose edges are in this place."""
-    edges, first, last = cuts.edges[place], place.start + number, place.stop + number + 1
-
-    def cells(rows: Rows) -> NDArray[np.intp]:
-        return placed(_seen(cuts, number, rows), edges)
-
-    def words(kept: NDArray[np.bool_], names: Sequence[str]) -> str:
-        return f"{cuts.views.name(number, names)} {_intervals(kept, edges)}"
-
-    ranks, own = cuts.ranks[3 * first : 3 * last].reshape(3, -1), tallies[2 * first : 2 * last].reshape(2, -1)
-    return _Intervals(cells, ranks, words, cuts, number, edges, own)
+    cuts = _Cuts(views, *cut_each(x, y, _LEVELS[1:-1], ATOMS, MET))
+    return [_Intervals(cuts, at) for at, (start, stop) in enumerate(pairwise(cuts.starts.tolist())) if start < stop]
 
 
 def _intervals(kept: NDArray[np.bool_], edges: NDArray[np.float64]) -> str:

@@ -159,8 +159,9 @@ def test_counts_of_first_cells_are_added_in_the_order_of_their_ranks():
 
 def test_views_of_rows():
     rows, direction = np.random.default_rng(46).normal(size=(50, 4)), np.array([1.0, -2.0, 0.5, 3.0])
-    views = np.array([(0, 2, 0), (1, 3, 1), (2, 0, 0), (3, 0, 0), (4, 0, 0)])
+    views = np.array([(0, 2, 0), (1, 3, 1), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0)])
     by_hand = [rows[:, 2], rows[:, 3] - rows[:, 1], rows.min(axis=1), rows.max(axis=1), weighted(rows, direction)]
+    by_hand.append(rows.sum(axis=1))
     assert looked(rows, views, direction).tolist() == np.array(by_hand).tolist()
 
 
