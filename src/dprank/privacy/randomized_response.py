@@ -82,6 +82,6 @@ def randomise(signs: NDArray[Any], flips: int, rng: Source) -> NDArray[np.int8]:
     flips = require_whole("flips", flips, 0, GRAIN)
     if isinstance(rng, SecureSource):
         words = np.frombuffer(secrets.token_bytes(8 * signs.size), np.uint64).reshape(signs.shape) >> np.uint64(11)
-        return np.where(words < flips, -signs, signs)
-    # a random double is one of 2^53 multiples of 2^-53, all equally likely
-    return signs * (1 - 2 * (rng.random(signs.shape) < flips / GRAIN).astype(np.int8))
+    else:
+        words = rng.integers(0, GRAIN, signs.shape, np.uint64)
+    return signs * (1 - 2 * np.asarray(words < flips, np.int8))
