@@ -80,7 +80,7 @@ def test_a_room_imports_only_from_rooms_below_it():
 def test_the_auditor_imports_no_family():
     families = next(rooms for rooms in FLOORS if "pairwise" in rooms)
     for path in (HOME / "audit").rglob("*.py"):
-        assert not families & {room_of(module) for module in imports(path)}, path
+        assert not families & {room_of(module) for module in imports(path) if module.split(".")[0] == "dprank"}, path
 
 
 def test_this_test_sees_a_wrong_arrow():

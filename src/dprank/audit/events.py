@@ -1,4 +1,4 @@
-"""Events that tell two samples apart: outputs sorted into cells, in orders whose beginnings are worth betting on."""
+"""Events that tell two samples apart: outputs sorted into cells, in orders worth betting on (long: seven kinds)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mallows rankings: P(ranking) proportional to phi^d, d its Kendall distance from a central ranking."""
+"""Mallows rankings: P(ranking) ~ phi^d, d its Kendall distance from a centre (long: law, moments, ends, draws)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of what is right after sampling and noise: of two items in closed form, of a top k by one integral.
+"""Laws of what is right after sampling and noise: two items in closed form, a top k by an integral (long: both).
 
 A score is a sum over many persons, so that sampling moves it by a normal variable; the noise of a mechanism is added
 as it is. Nothing here is drawn but in `simulated`, from a seed of its own.
