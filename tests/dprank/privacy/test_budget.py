@@ -623,7 +623,8 @@ def test_eight_processes_never_overspend_together(path):
 @pytest.mark.parametrize("composition", ["basic", "zcdp"])
 def test_kills_at_random_moments(tmp_path, composition):
     # catches a release that is shown before it is recorded
-    seen = kills(40, tmp_path, composition=composition)
-    assert seen["kills"] == 40
-    assert seen["shown"] >= 10
+    # three of five die amid a commit: of 20 none does once in 90 million runs
+    seen = kills(20, tmp_path, composition=composition)
+    assert seen["kills"] == 20
+    assert seen["shown"] >= 5
     assert seen["journals"] > 0, "some died amid a commit"
