@@ -320,7 +320,7 @@ def refusal_that_only_warns(patch):
 #: and at which epsilon. Of 25 resampled runs each, all were refuted within half of that.
 BETTING = {
     bound_not_applied: ("ranking", "many rows, or none", 512, 1.0),
-    names_bounded_not_people: ("consensus", "written in eight ways, or one", 1024, 1.0),
+    names_bounded_not_people: ("consensus", "written in eight ways, or one", 1024, 1.25),
     cleaning_by_content: ("topk", "there, or not", 256, 0.5),
     seed_fixed: ("consensus", "loves, or hates", 256, 0.5),
     refusal_of_another_number: ("agreement", "no ballot, or one", 256, 0.5),

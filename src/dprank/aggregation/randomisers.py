@@ -248,9 +248,9 @@ class SampledOrder(Items):
     def report(self, positions: NDArray[Any], rng: Source) -> NDArray[np.int64]:
         """Items in the order sent, shape (voters, length)."""
         drawn = random_lists(len(positions), self.n_items, self.length, rng)
-        places = np.take_along_axis(positions, drawn, 1)
+        voters = np.arange(len(drawn))[:, None]
         own = randomise(np.ones(len(drawn), np.int8), GRAIN - self.kept, rng) > 0
-        return np.where(own[:, None], np.take_along_axis(drawn, np.argsort(places, axis=1), 1), drawn)
+        return np.where(own[:, None], drawn[voters, np.argsort(positions[voters, drawn], axis=1)], drawn)
 
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """Net wins in the orders sent, scaled."""

@@ -284,14 +284,14 @@ def as_orders(name: str, values: ArrayLike) -> NDArray[Any]:
     rows = max(1, _BLOCK // m)
     for start in range(0, voters, rows):
         block = array[start : start + rows]
-        order = np.argsort(block, axis=1)
-        ascending = np.take_along_axis(block, order, axis=1)
+        at = np.arange(len(block))[:, None], np.argsort(block, axis=1)
+        ascending = block[at]
         rank = np.zeros(block.shape, np.int64)
         np.cumsum(ascending[:, 1:] != ascending[:, :-1], axis=1, out=rank[:, 1:])
         # numpy would make floats of -1 and unsigned numbers
         if array.dtype.kind == "i":
             rank -= ascending[:, :1] == -1
-        np.put_along_axis(dense[start : start + rows], order, rank.astype(dense.dtype), axis=1)
+        dense[start : start + rows][at] = rank
     return dense
 
 

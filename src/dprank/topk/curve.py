@@ -365,7 +365,7 @@ def _panels(values: NDArray[np.float64], law: NoiseLaw, items: float) -> NDArray
     """Left and right ends, shape (2, panels), of panels at most a scale wide that no kink cuts."""
     reach = _TAIL + math.log(items)
     kinks = (values[:, None] + law.kinks).ravel()
-    ends = np.unique(np.r_[values.min() - reach, kinks, values.max() + reach])
+    ends = np.unique(np.concatenate([[values.min() - reach], kinks, [values.max() + reach]]))
     edges = cut(ends, 1.0)
     return np.stack([edges[:-1], edges[1:]])
 
@@ -386,7 +386,8 @@ def _integrand(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Log probability that the chosen lie above and the others below, and the rate at which the last chosen ends it."""
     z = at - values[:, None]
-    above, below = law.log_above(z), np.maximum(law.log_below(z), -1e200)  # a finite stand-in: 0 * inf is not 0
+    above, below = law.log_tails(z)
+    below = np.maximum(below, -1e200)  # a finite stand-in: 0 * inf is not 0
     return chosen @ above + (counts - chosen) @ below, chosen @ np.exp(law.log_density(z) - above)
 
 

@@ -78,6 +78,13 @@ class NoiseLaw:
             return -_exp(-z)
         return _log_one_minus_exp(np.maximum(z, 0.0))
 
+    def log_tails(self, z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both logarithms, of more than z and of less."""
+        if self.name != "laplace":
+            return self.log_above(z), self.log_below(z)
+        rest = np.log1p(-np.exp(-np.abs(z)) / 2)
+        return np.where(z < 0, rest, -z - math.log(2)), np.where(z > 0, rest, z - math.log(2))
+
     def draw(self, scale: float, size: int | tuple[int, ...], rng: np.random.Generator) -> NDArray[np.float64]:
         """Independent draws times `scale`, of shape `size`; floating-point noise is for research only."""
         if self.name == "laplace":
