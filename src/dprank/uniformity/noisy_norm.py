@@ -199,8 +199,7 @@ class NoisyNorm:
 
     def threshold(self) -> int:
         """Least number of steps whose p-value is at most `size`; for pairs."""
-        # where the size is above 1/2 it is below 0: noise alone is at least 0 too often
-        return least_whole(lambda steps: self.p_value(steps) <= self.size, -1, self.steps * self.n_voters)
+        return _threshold(self)
 
     def null_norms(self, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.int64]:
         """Norms of simulated uniform data in steps of the grid, without noise; for ranks. O(draws * k * m)."""
@@ -260,6 +259,12 @@ class NoisyNorm:
         if self.statistic != "pairs":
             raise ValueError(f"statistic = {self.statistic!r}; the exact null law is known for 'pairs'")
         return _grid_law(self.n_items // 2, self.n_voters, self.steps)
+
+
+@lru_cache(maxsize=16)
+def _threshold(test: NoisyNorm) -> int:
+    # where the size is above 1/2 it is below 0: noise alone is at least 0 too often
+    return least_whole(lambda steps: test.p_value(steps) <= test.size, -1, test.steps * test.n_voters)
 
 
 def _end(n_pairs: int, n_voters: int) -> int:

@@ -310,7 +310,11 @@ def unif_null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
     (2.0, inf)
     """
     size = require_probability("size", size, LEAST)
-    n_pairs, n_voters = require_whole("n_pairs", n_pairs, 1), require_whole("n_voters", n_voters, 1)
+    return _null_threshold(require_whole("n_pairs", n_pairs, 1), require_whole("n_voters", n_voters, 1), size)
+
+
+@lru_cache(maxsize=16)
+def _null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
     base, step = _lattice(n_voters)
 
     def tail(w: int) -> float:

@@ -321,9 +321,10 @@ def test_the_check_catches_mutants():
 @pytest.mark.slow
 def test_prefsampling_has_the_same_law():
     theta, centre = 0.4, np.array([2, 0, 3, 1])
-    orders = prefsampling_mallows(20_000, 4, math.exp(-theta), central_vote=np.argsort(centre), seed=5)
+    # a theta of a quarter more or less is denied by 99 of 100 samples of this size
+    orders = prefsampling_mallows(5_000, 4, math.exp(-theta), central_vote=np.argsort(centre), seed=5)
     theirs = np.argsort(np.array(orders, int), axis=1)
-    ours = Mallows(4, theta).sample(20_000, rng=np.random.default_rng(6), centre=centre)
+    ours = Mallows(4, theta).sample(5_000, rng=np.random.default_rng(6), centre=centre)
     assert law_check(theirs, theta, centre) > ALARM
     counts = [np.bincount(rows @ 4 ** np.arange(4), minlength=256) for rows in (ours, theirs)]
     seen = np.sum(counts, axis=0) > 0
