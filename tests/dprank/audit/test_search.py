@@ -97,8 +97,9 @@ def test_being_neighbours_is_mutual_and_nobody_is_their_own(neighbours, data):
 def test_draws_are_neighbours_and_each_is_drawn(neighbours, data):
     every = {key(other) for other in neighbours.all(data)}
     rng, drawn = np.random.default_rng(1), set()
+    # what else is drawn as often as one of them is missed once in 3,000 times
     for number in range(60 * len(every)):
-        if number >= 20 * len(every) and every <= drawn:
+        if number >= 8 * len(every) and every <= drawn:
             break
         drawn.add(key(neighbours.draw(data, rng)))
     assert drawn - {key(data)} == every

@@ -164,7 +164,7 @@ def test_a_broken_kernel_is_caught(noise, small_blocks, monkeypatch):
     for mutant in (unconditional, passes_by_twice_the_toll, passes_by_half_the_toll, keeps_one_less):
         with monkeypatch.context() as patch:
             mutant(patch)
-            assert chance(1000) < ALARM or chance(2000) < ALARM, mutant.__name__
+            assert any(chance(draws) < ALARM for draws in (500, 1000, 2000)), mutant.__name__
 
 
 # --- work -------------------------------------------------------------------------------------------------------------
