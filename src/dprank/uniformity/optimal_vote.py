@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Self
 
 import numpy as np
@@ -234,6 +234,7 @@ def _attained(law: NDArray[np.float64], scale: float, bound: float, votes: float
     return min(1.0, float(law @ tulap_sf(votes - np.arange(len(law)), scale, bound)))
 
 
+@lru_cache(1 << 12)
 def _threshold(n_batches: int, rate: float, scale: float, bound: float, size: float) -> float:
     """The least number on the grid that the noisy votes attain with probability at most `size`."""
     above = partial(_attained, votes_law(n_batches, rate), scale, bound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,7 @@ def tulap_law(scale: float, bound: float) -> tuple[NDArray[np.int64], NDArray[np
     return whole, fits * parts * np.exp(-np.abs(whole) / scale)[:, None] / _total(scale, bound)
 
 
+@lru_cache(1 << 8)
 def _blocks(bound: float) -> tuple[float, int]:
     """The last whole number that noise comes next to, and how many of its 2^20 parts a bound leaves."""
     if bound == math.inf:
@@ -177,6 +179,7 @@ def _from(whole: Any, scale: float, bound: float) -> NDArray[np.float64]:
     return np.asarray(np.where(whole <= blocks, full + kept / _PARTS * math.exp(-blocks / scale), 0.0))
 
 
+@lru_cache(1 << 8)
 def _total(scale: float, bound: float) -> float:
     return 1 + 2 * float(_from(1, scale, bound))
 

@@ -45,6 +45,8 @@ __all__ = [
 POINTS = 1 << 23
 #: Most values of the statistic that are tabulated where a table is needed.
 MOST_POINTS = 1 << 27
+#: Values of the statistic of which a threshold is sought among all at once.
+_FEW = 1 << 12
 #: Least significance that a threshold or a p-value is given for.
 LEAST = 1e-7
 #: -log of the probability that may lie outside of a table.
@@ -321,6 +323,9 @@ def _null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
         return float(unif_null_sf(n_pairs, n_voters, (base * n_pairs + step * w) / n_voters))
 
     beyond = n_pairs * (n_voters**2 - base) // step + 1  # tail(0) = 1, tail(beyond) = 0
+    if beyond <= _FEW:
+        lattice = (base * n_pairs + step * np.arange(beyond + 1)) / n_voters
+        tail = unif_null_sf(n_pairs, n_voters, lattice).tolist().__getitem__
     w = least_whole(lambda w: tail(w) <= size, 0, beyond)
     return (base * n_pairs + step * w) / n_voters if tail(w) > 0 else math.inf
 

@@ -41,11 +41,11 @@ def standing(frame: pd.DataFrame, delta: float) -> pd.DataFrame:
     """
     judged = frame[(frame["loss"] == frame["question"].map(FIRST_LOSS)) & (frame["delta"] <= delta)]
     judged = judged[judged["method"].map(publishable).astype(bool)]
-    best = judged.loc[judged.groupby(CELL)["mean"].idxmin(), [*CELL, "mean", "se"]]
-    joined = judged.merge(best, on=CELL, suffixes=("", "_best"))
-    excess = joined["mean"] - joined["mean_best"]
-    alike = excess <= BARS * np.hypot(joined["se"], joined["se_best"])
-    return joined.assign(excess=excess, alike=alike).drop(columns=["mean_best", "se_best"])
+    judged = judged.reset_index(drop=True)
+    best = judged.loc[judged.groupby(CELL)["mean"].transform("idxmin"), ["mean", "se"]].set_axis(judged.index)
+    excess = judged["mean"] - best["mean"]
+    alike = excess <= BARS * np.hypot(judged["se"], best["se"])
+    return judged.assign(excess=excess, alike=alike)
 
 
 def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) -> Plan:

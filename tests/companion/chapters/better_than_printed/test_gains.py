@@ -31,7 +31,7 @@ from companion.chapters.privacy_audited import promises
 from companion.chapters.which_method import table as arena
 from companion.instruments.sweep import stream
 from companion.ledger.card import anchor
-from companion.ledger.files import find_root, load_ledger
+from companion.ledger.files import Claim, find_root, load_ledger
 from companion.printed import alabi2022, cai2025, qiao2021
 from dprank.aggregation.kwiksort import comparisons_law, queries
 from dprank.models.bradley_terry import ARCTAN
@@ -52,10 +52,14 @@ def table() -> pd.DataFrame:
 # --- sources ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def ledger() -> dict[str, Claim]:
+    return load_ledger(find_root())
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_a_row_leads_to_a_claim_a_proof_and_an_audit(name):
+def test_a_row_leads_to_a_claim_a_proof_and_an_audit(name, ledger):
     gain, root = NAMES[name], find_root()
-    ledger = load_ledger(root)
     assert gain.claim in ledger
     audited = {case.kind.__name__ for case in promises.known().values()}
     assert gain.mechanism in audited
