@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -146,6 +147,10 @@ def plus_chances(epsilon_0: float, report: Report = "printed") -> tuple[float, f
     yes = 1 / (1 + math.exp(-require_positive("epsilon_0", epsilon_0)))
     require_one_of("report", report, get_args(Report))
     return (1 - yes if report == "centred" else 0.5), yes
+
+
+#: An exact law asks for the same ones at every answer.
+_plus_chances = cache(plus_chances)
 
 
 @dataclass(frozen=True)
@@ -320,7 +325,7 @@ class PrintedAnswers(AdaptiveAnswers):
     def answer(self, yes: int, size: int) -> float:
         """The mean of the reports: that of the printed ones is the fraction itself."""
         epsilon_0, report = self.design.report_epsilon, self.design.report
-        no_plus, yes_plus = plus_chances(epsilon_0, report)
+        no_plus, yes_plus = _plus_chances(epsilon_0, report)
         plus = binomial(yes, yes_plus, rng=self.rng) + binomial(size - yes, no_plus, rng=self.rng)
         signal = (2 * plus / size - 1) / math.tanh(epsilon_0 / 2)
         return float((1 + signal) / 2 if report == "centred" else signal)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cache
 from itertools import permutations
 from typing import Any, TypeVar
 
@@ -46,6 +47,16 @@ def law_of(run: Callable[[np.random.Generator], Result]) -> dict[Result, float]:
     return dict(law)
 
 
+@cache
+def _chances(n: int, p: float) -> list[float]:
+    return [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+
+
+@cache
+def _orders(items: int) -> list[tuple[int, ...]]:
+    return list(permutations(range(items)))
+
+
 class _Coins(np.random.Generator):
     """A generator that takes every path through a tree of draws, one after the other, the last draw first."""
 
@@ -83,11 +94,11 @@ class _Coins(np.random.Generator):
         return self._one_of(low)
 
     def permutation(self, x: int) -> NDArray[np.int64]:  # type: ignore[override]
-        orders = list(permutations(range(x)))
+        orders = _orders(x)
         return np.array(orders[self._one_of(len(orders))])
 
     def binomial(self, n: int, p: float, size: None = None) -> int:  # type: ignore[override]
-        return self._fork([math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)])
+        return self._fork(_chances(n, p))
 
     def random(self) -> float:  # type: ignore[override]
         return (0.25, 0.75)[self._one_of(2)]
