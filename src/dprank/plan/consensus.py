@@ -223,9 +223,7 @@ class Ordering(Candidate):
         return places
 
     def accuracy(self, drawn: Drawn, persons: int) -> float:
-        places = self.places(drawn, persons)
-        pairs, at = pairs_of(self.setting.n_items), middle(self.setting.n_items)
-        return float((places[:, pairs.better[at]] < places[:, pairs.worse[at]]).mean())
+        return _right(self.places(drawn, persons))
 
     def wrong(self, drawn: Drawn) -> float:
         """Expected share of pairs."""
@@ -238,10 +236,16 @@ class Ordering(Candidate):
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
         places, bare = (self.places(noise, setting.persons) for noise in (drawn, NONE))
-        right, wrong = self.accuracy(drawn, setting.persons), _wrong(places)
+        right, wrong = _right(places), _wrong(places)
         # a wider error bar than noise has: what is lost to sampling is no more than all
         lost = min(_wrong(bare), wrong)
         return Measured(wrong, lost, lost, None, None, right, *summed_up(-places, setting.k))
+
+
+def _right(places: Array) -> float:
+    """Share of replicates with the pair of `middle` in its order."""
+    pairs, at = pairs_of(places.shape[1]), middle(places.shape[1])
+    return float((places[:, pairs.better[at]] < places[:, pairs.worse[at]]).mean())
 
 
 def _wrong(places: Array) -> float:

@@ -117,24 +117,27 @@ def _over(u: Array, s: Array) -> Array:
     return np.where(s > 0, u / np.where(s > 0, s, 1.0), np.where(u == 0, 0.0, np.sign(u) * np.inf))
 
 
-def _bell(u: Array, s: Array) -> Array:
-    z = np.minimum(np.abs(_over(u, s)), 1e3)
+def _bell(z: Array) -> Array:
+    z = np.minimum(np.abs(z), 1e3)
     return np.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
 
 def _once(u: Array, s: Array) -> Array:
     """Integral of the normal law up to u."""
-    return np.asarray(u * ndtr(_over(u, s)) + s * _bell(u, s))
+    z = _over(u, s)
+    return np.asarray(u * ndtr(z) + s * _bell(z))
 
 
 def _twice(u: Array, s: Array) -> Array:
     """The same, integrated again."""
-    return np.asarray(((u * u + s * s) * ndtr(_over(u, s)) + u * s * _bell(u, s)) / 2)
+    z = _over(u, s)
+    return np.asarray(((u * u + s * s) * ndtr(z) + u * s * _bell(z)) / 2)
 
 
 def _exponential(u: Array, s: Array) -> Array:
     """Chance that an exponential variable plus a normal one is below u."""
-    return np.asarray(ndtr(_over(u, s)) - np.exp(np.minimum(s * s / 2 - u + log_ndtr(_over(u, s) - s), 0.0)))
+    z = _over(u, s)
+    return np.asarray(ndtr(z) - np.exp(np.minimum(s * s / 2 - u + log_ndtr(z - s), 0.0)))
 
 
 def dependent_apart(noise: Dependent, n_items: int, scale: float, step: float, level: float) -> float:
