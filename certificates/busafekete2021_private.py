@@ -55,10 +55,12 @@ def moves(m, k) -> Iterator[tuple[fmpq, fmpq]]:
     """|Y(D) − Y(D′)| and (4/k) Σ (|S| + 1), S the pairs' sums in D: all D of k orders, one of them made another."""
     need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 2, 6, "k") + 1) * k <= 30_000, "too many data sets")
     known = {order: signs(list(order), m) for order in exact.orders(m)}
-    for data, i, new in product(product(known, repeat=k), range(k), known):
-        if new != data[i]:
-            x, y = ([known[it] for it in here] for here in (data, (*data[:i], new, *data[i + 1 :])))
-            yield abs(statistic(x) - statistic(y)), fmpq(4 * sum(abs(sum(it)) + 1 for it in zip(*x, strict=True)), k)
+    for data in product(known, repeat=k):
+        x = [known[it] for it in data]
+        y, local = statistic(x), fmpq(4 * sum(abs(sum(it)) + 1 for it in zip(*x, strict=True)), k)
+        for i, new in product(range(k), known):
+            if new != data[i]:
+                yield abs(y - statistic([*x[:i], known[new], *x[i + 1 :]])), local
 
 
 @says("busafekete2021:sec-5:sensitivity", "[corrected, attained] the largest |Y(D) − Y(D′)| == 4⌊m/2⌋(1 − 1/k)")

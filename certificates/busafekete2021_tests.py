@@ -45,12 +45,12 @@ def variation(p, q) -> fmpq:
 
 def affinity(m, phi) -> arb:
     """a = (Σ √p √u)² = Z(√φ)² / (m! Z(φ)), factor by factor. 1 − √a <= d <= √(1 − a) for the total variation d."""
-    root, power, a = sqrt(phi), arb(1), arb(1)
-    each = (1 + root) / (1 - root)
-    for i in range(1, m + 1):
+    root, power, above, below = sqrt(phi), arb(1), arb(1), arb(1)
+    for _ in range(m):
         power *= root
-        a *= (1 - power) / (i * (1 + power)) * each
-    return a
+        above *= 1 - power
+        below *= 1 + power
+    return above / below * ((1 + root) / (1 - root)) ** m / exp(arb(m + 1).lgamma())
 
 
 def mu(m, phi) -> arb:

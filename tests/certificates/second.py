@@ -29,7 +29,7 @@ UP = decimal.Context(60, decimal.ROUND_CEILING, decimal.MIN_EMIN, decimal.MAX_EM
 mp, coarse = mpmath.MPContext(), mpmath.MPContext()
 mp.dps, coarse.dps = 80, 40
 GUARD, NARROW = Decimal("1e-55"), Decimal("1e-50")
-SCALE = 10**100  # of the whole numbers that are coefficients of a polynomial of balls
+SCALE = 10**40  # of the whole numbers that are coefficients of a polynomial of balls
 ctx = SimpleNamespace(prec=0)  # whatever precision is asked for, these are the digits
 
 # ---------------------------------------------------------------- rationals
@@ -53,6 +53,49 @@ class fmpq(Fraction):
     p = numerator = Fraction._numerator
     q = denominator = Fraction._denominator
     floor, ceil = Fraction.__floor__, Fraction.__ceil__
+    __hash__ = Fraction.__hash__
+
+    def __add__(self, other: Any) -> Any:
+        if type(other) is fmpq:
+            return lowest(self.p * other.q + other.p * self.q, self.q * other.q)
+        return _made(self.p + other * self.q, self.q) if isinstance(other, int) else NotImplemented
+
+    def __sub__(self, other: Any) -> Any:
+        if type(other) is fmpq:
+            return lowest(self.p * other.q - other.p * self.q, self.q * other.q)
+        return _made(self.p - other * self.q, self.q) if isinstance(other, int) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        return _made(other * self.q - self.p, self.q) if isinstance(other, int) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is fmpq:
+            return lowest(self.p * other.p, self.q * other.q)
+        return lowest(self.p * other, self.q) if isinstance(other, int) else NotImplemented
+
+    def __truediv__(self, other: Any) -> Any:
+        if type(other) is fmpq:
+            return lowest(self.p * other.q, self.q * other.p)
+        return lowest(self.p, self.q * other) if isinstance(other, int) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return lowest(other * self.q, self.p) if isinstance(other, int) else NotImplemented
+
+    def __eq__(self, other: Any) -> Any:
+        return (
+            self.p == other.numerator and self.q == other.denominator if isinstance(other, EXACTLY) else NotImplemented
+        )
+
+    __radd__, __rmul__ = __add__, __mul__
+    __neg__ = lambda self: _made(-self.p, self.q)  # noqa: E731
+    __abs__ = lambda self: self if self.p >= 0 else _made(-self.p, self.q)  # noqa: E731
+
+
+def _made(p: int, q: int) -> fmpq:
+    """Of two that share no divisor."""
+    it = NEW(fmpq)
+    it.p, it.q = p, q
+    return it
 
 
 def lowest(p: int, q: int) -> fmpq:
@@ -61,6 +104,9 @@ def lowest(p: int, q: int) -> fmpq:
         it.p, it.q = p, 1
         return it
     shared = math.gcd(p, q) if q > 0 else -math.gcd(p, q)
+    if shared == 1:
+        it.p, it.q = p, q
+        return it
     if not shared:
         raise ZeroDivisionError(f"{p}/{q}")
     it.p, it.q = p // shared, q // shared
@@ -70,27 +116,12 @@ def lowest(p: int, q: int) -> fmpq:
 EXACTLY = int, fmpq
 
 
-def _exactly(plain: Any) -> Any:
-    """The same where the other is a whole number or a rational, too."""
-    return lambda x, y: plain(x, y) if isinstance(y, EXACTLY) else NotImplemented
-
-
 def _compared(of: Any) -> Any:
-    return lambda x, y: of(x.p * y.denominator, y.numerator * x.q)
+    return lambda x, y: of(x.p * y.denominator, y.numerator * x.q) if isinstance(y, EXACTLY) else NotImplemented
 
 
-EXACT: dict[str, Any] = {
-    "add": lambda x, y: lowest(x.p * y.denominator + y.numerator * x.q, x.q * y.denominator),
-    "sub": lambda x, y: lowest(x.p * y.denominator - y.numerator * x.q, x.q * y.denominator),
-    "rsub": lambda x, y: lowest(y.numerator * x.q - x.p * y.denominator, x.q * y.denominator),
-    "mul": lambda x, y: lowest(x.p * y.numerator, x.q * y.denominator),
-    "truediv": lambda x, y: lowest(x.p * y.denominator, x.q * y.numerator),
-    "rtruediv": lambda x, y: lowest(x.q * y.numerator, x.p * y.denominator),
-    "eq": lambda x, y: x.p == y.numerator and x.q == y.denominator,
-    **{name: _compared(getattr(operator, name)) for name in ("lt", "le", "gt", "ge")},
-}
-for _name, _plain in (EXACT | {"radd": EXACT["add"], "rmul": EXACT["mul"]}).items():
-    setattr(fmpq, f"__{_name}__", _exactly(_plain))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(fmpq, f"__{_name}__", _compared(getattr(operator, _name)))
 
 
 def _staying_rational(plain: Any) -> Any:
@@ -103,8 +134,6 @@ def _staying_rational(plain: Any) -> Any:
     return of
 
 
-fmpq.__neg__ = lambda x: lowest(-x.p, x.q)  # type: ignore[method-assign]
-fmpq.__abs__ = lambda x: x if x.p >= 0 else -x  # type: ignore[method-assign]
 for _name in ("pow", "rpow", "pos"):
     setattr(fmpq, f"__{_name}__", _staying_rational(getattr(Fraction, f"__{_name}__")))
 
@@ -341,7 +370,7 @@ class fmpq_mat:
         return len(self.c[0])
 
     def table(self) -> list[list[fmpq]]:
-        return [[fmpq(it, self.q) for it in row] for row in self.c]
+        return [[lowest(it, self.q) for it in row] for row in self.c]
 
     def entries(self) -> list[fmpq]:
         return [it for row in self.table() for it in row]
@@ -362,11 +391,12 @@ class fmpq_mat:
         return _over(q, ([a * x + b * y for x, y in zip(*rows, strict=True)] for rows in pairs))
 
     def __sub__(self, other: fmpq_mat) -> fmpq_mat:
-        return self + other * -1
+        return self + _over(other.q, ([-it for it in row] for row in other.c))
 
     def __mul__(self, other: Any) -> fmpq_mat:
         if not isinstance(other, fmpq_mat):
-            return _over(self.q * fmpq(other).q, ([it * fmpq(other).p for it in row] for row in self.c))
+            by = fmpq(other)
+            return _over(self.q * by.q, ([it * by.p for it in row] for row in self.c))
         columns = list(zip(*other.c, strict=True))
         assert self.ncols() == other.nrows()
         return _over(self.q * other.q, ([sum(map(operator.mul, row, it)) for it in columns] for row in self.c))
