@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -83,6 +84,7 @@ def one_pair_error(n_items: int, epsilon: float, voters: int = 1) -> float:
     return LocalMatrix(SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2)).additive_error(voters)
 
 
+@cache
 def gaussian_constant(epsilon: float, delta: float) -> float:
     """Least C with which noise of standard deviation C sqrt(q log(1 / delta)) / (epsilon n) is private; q cancels."""
     return gaussian_scale(1.0, epsilon, delta) * epsilon / math.sqrt(math.log(1 / delta))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -137,6 +138,7 @@ def check_adjacency(epsilon: float = 1.0) -> Iterator[Check]:
 # --- Theorem 8 and Corollary 9 ---------------------------------------------------------------------------------------
 
 
+@cache
 def cube_excess(epsilon: float) -> float:
     """Least expected cost of an order that one voter's cube report on three items leads to, by enumeration.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from functools import cache
 from itertools import product
 from typing import Any
@@ -189,7 +190,7 @@ def _fitted(varied: str, **cell: Any) -> NDArray[np.float64]:
     return planted_error(n_items=FIT_ITEMS, **cell)
 
 
-def rates(fits: pd.DataFrame) -> pd.DataFrame:
+def rates(fits: pd.DataFrame, tables: Collection[int] = (1, 2)) -> pd.DataFrame:
     """Exponents of n and epsilon of what `fitted` found, with their standard errors, the printed and the noise's own.
 
     ``row``, ``voters`` (fewest and most); of n ``n``, ``se n``, ``printed n``; of epsilon ``ε``, ``se ε``, ``printed
@@ -197,6 +198,8 @@ def rates(fits: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for row, entry in ROWS.items():
+        if entry.table not in tables:
+            continue
         part = fits[fits.row == row]
         fit = {
             str(varied): slope(points["voters" if varied == "n" else "epsilon"], points.error, points.se)
@@ -215,9 +218,7 @@ def rates(fits: pd.DataFrame) -> pd.DataFrame:
 def rates_checks(fits: pd.DataFrame, table: int) -> list[Check]:
     """Exponents of n against the printed ones, of epsilon against those of the noise, within `Z` standard errors."""
     checks = []
-    for fit in rates(fits).to_dict("records"):
-        if ROWS[fit["row"]].table != table:
-            continue
+    for fit in rates(fits, [table]).to_dict("records"):
         what = f"{fit['row']}: measured exponent of"
         own = "" if abs(fit["noise ε"] - fit["printed ε"]) < 1e-3 else ", against that of its noise"
         checks += [
