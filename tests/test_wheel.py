@@ -37,7 +37,7 @@ refuted: bool = dprank.audit(mechanism, [(answers, answers)], rng=np.random.defa
 #: Run each block in a process and a folder of its own, forked from one that has imported what the library asks for.
 EACH = """\
 import json, os, sys, traceback
-import numba, pandas, scipy.optimize, scipy.stats
+import numba, opendp.prelude, pandas, scipy.optimize, scipy.stats
 import dprank
 assert dprank.__file__.startswith(sys.argv[1])
 for number, block in enumerate(json.load(sys.stdin)):
@@ -75,10 +75,12 @@ def wheel(tmp_path_factory):
 
 
 def keep_compiled(ours, unpacked):
-    """Let numba find the kernels of a module compiled, as they are beside ours: that takes longer than all the rest."""
+    """Let a module and its kernels be found compiled, as they are beside ours: that takes longer than all the rest."""
     assert unpacked.read_bytes() == ours.read_bytes()
     shutil.copystat(ours, unpacked)
-    for kernel in (ours.parent / "__pycache__").glob(f"{ours.stem}.*.nb[ci]"):
+    for kernel in (
+        it for end in ("nb[ci]", "pyc") for it in (ours.parent / "__pycache__").glob(f"{ours.stem}.*.{end}")
+    ):
         (unpacked.parent / "__pycache__").mkdir(exist_ok=True)
         with contextlib.suppress(FileNotFoundError):  # another process has just written it anew
             shutil.copy2(kernel, unpacked.parent / "__pycache__")
@@ -132,9 +134,13 @@ def test_a_block_of_the_readme_runs_in_an_empty_folder(number, blocks):
 def test_a_user_s_types_are_known(wheel, tmp_path):
     (tmp_path / "right.py").write_text(PROGRAM)
     (tmp_path / "wrong.py").write_text(PROGRAM.replace("best: str", "best: int"))
-    known = f"--cache-dir={ROOT / '.mypy_cache/wheel'}"  # others' packages
-    asked = ["--strict", "--follow-imports", "silent", known, "right.py", "wrong.py"]
-    done = python(wheel, tmp_path, "-m", "mypy", *asked)
+    known = ROOT / ".mypy_cache/wheel"  # what is as it was, by its content, at the same place
+    known.mkdir(parents=True, exist_ok=True)
+    there = known / "site"
+    there.unlink(missing_ok=True)
+    there.symlink_to(wheel)
+    asked = ["--strict", "--follow-imports", "silent", f"--cache-dir={known}", "right.py", "wrong.py"]
+    done = python(there, tmp_path, "-m", "mypy", *asked)
     line = 1 + PROGRAM[: PROGRAM.index("best: str")].count("\n")
     [error, _] = done.stdout.splitlines()
     assert error.startswith(f"wrong.py:{line}: error: Incompatible types"), done.stdout
