@@ -119,10 +119,8 @@ def _(sizes):
     for m, n in growing(sizes):
         edges = set(itertools.permutations(range(whole(m, 2, 4, "m")), 2))
         some = itertools.chain.from_iterable(itertools.combinations(edges, k) for k in range(len(edges) + 1))
-        removed = []
-        for it in map(set, some):  # smallest first; no weight is below 0: more edges are no lighter
-            if not any(less <= it for less in removed) and acyclic(edges - it):
-                removed.append(it)
+        removed = [it for it in map(set, some) if acyclic(edges - it)]
+        removed = [it for it in removed if not any(less < it for less in removed)]  # no weight is below 0
         found = [(w := shares(it), min(sum(w[i][j] for i, j in out) for out in removed)) for it in sets(m, n)]
         yield all_of(best == min(cost(order, w) for order in orders(m)) for w, best in found)
 
@@ -504,11 +502,10 @@ def _(sizes):  # both sides are means over the voters: one voter is enough
     for d, t in growing(sizes):
         need(2 * whole(d, 1, 3, "d") + whole(t, 1, 5, "t") <= 7, "too many items")
         read = {order: inverse(order, d) for order in orders(2 * d + t)}
-        bounds = [
-            (embedded(x, t), {tuple(rho): (t + fmpq(d + 1, 2)) * half_gap(rho, [x]) for rho in signs(d)})
-            for x in signs(d)
-        ]
-        yield all_of(kendall(order, to) >= least[tuple(rho)] for to, least in bounds for order, rho in read.items())
+        pairs = itertools.product(signs(d), repeat=2)
+        least = {(*rho, *x): (t + fmpq(d + 1, 2)) * half_gap(rho, [x]) for rho, x in pairs}
+        to = [(x, embedded(x, t)) for x in signs(d)]
+        yield all_of(kendall(order, at) >= least[*rho, *x] for order, rho in read.items() for x, at in to)
 
 
 def outer(d, t):

@@ -55,8 +55,7 @@ def moves(m, k) -> Iterator[tuple[fmpq, fmpq]]:
     """|Y(D) − Y(D′)| and (4/k) Σ (|S| + 1), S the pairs' sums in D: all D of k orders, one of them made another."""
     need(factorial(whole(m, 2, 6, "m")) ** (whole(k, 2, 6, "k") + 1) * k <= 30_000, "too many data sets")
     known = {order: signs(list(order), m) for order in exact.orders(m)}
-    for data in product(known, repeat=k):
-        x = [known[it] for it in data]
+    for data, x in ((it, [known[order] for order in it]) for it in product(known, repeat=k)):
         y, local = statistic(x), fmpq(4 * sum(abs(sum(it)) + 1 for it in zip(*x, strict=True)), k)
         for i, new in product(range(k), known):
             if new != data[i]:

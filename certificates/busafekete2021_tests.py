@@ -48,8 +48,7 @@ def affinity(m, phi) -> arb:
     root, power, above, below = sqrt(phi), arb(1), arb(1), arb(1)
     for _ in range(m):
         power *= root
-        above *= 1 - power
-        below *= 1 + power
+        above, below = above * (1 - power), below * (1 + power)
     return above / below * ((1 + root) / (1 - root)) ** m / exp(arb(m + 1).lgamma())
 
 
