@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -30,6 +30,12 @@ HARMLESS = "Peeling: noise reused in every round, losses added up"
 #: Bugs of local mechanisms whose exact loss is infinite.
 ENDLESS = {mutant.bug: mutant for mutant in local.mutants() if mutant.exact_epsilon() == math.inf}
 
+
+@cache
+def loss_of(name):
+    return planted()[name].exact_epsilon()
+
+
 every_bug = pytest.mark.parametrize("name", planted())
 
 
@@ -37,7 +43,7 @@ every_bug = pytest.mark.parametrize("name", planted())
 @pytest.mark.slow
 def test_a_bug_is_caught_by_both_routes(name):
     mutant = planted()[name]
-    loss = mutant.exact_epsilon()
+    loss = loss_of(name)
     assert math.isnan(loss) if name in UNKNOWN else loss > RISE * mutant.guarantee.epsilon
     found = mutant.bet(np.random.default_rng(1), budget=200_000)
     assert found.refuted
@@ -67,7 +73,7 @@ def mechanism_of(twin):
 @pytest.mark.slow
 def test_a_bug_loses_no_more_than_its_exact_loss(name):
     mutant = planted()[name]
-    loss = mutant.exact_epsilon()
+    loss = loss_of(name)
     if math.isfinite(loss):
         told = replace(mutant, guarantee=replace(mutant.guarantee, epsilon=loss * (1 + ROUNDING)))
         assert not told.bet(np.random.default_rng(3), budget=20_000, confidence=1 - ALARM).refuted
