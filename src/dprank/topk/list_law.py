@@ -132,11 +132,15 @@ def list_chances(values: ArrayLike, lists: Sequence[Sequence[int]], noise: Noise
     x, chosen = as_floats("values", values), as_array("lists", lists)
     grid = noise_grid(x, noise)
     density = np.exp(grid.density)
-    ahead = np.ones((len(chosen), *grid.at.shape))
-    for column in chosen.T[:-1]:
-        ahead = integral_above(density[column] * ahead, grid.half)
-    rest = np.ones((len(chosen), len(x)))
-    np.put_along_axis(rest, chosen, 0, axis=1)
-    below = np.exp(np.tensordot(rest, np.maximum(grid.below, -1e200), 1))  # 0 times infinity is not 0
-    last = density[chosen[:, -1]] * below * ahead
+    ahead, at = np.ones((1, *grid.at.shape)), np.zeros(len(chosen), np.int64)
+    for column in chosen.T[:-1]:  # once for all lists that begin alike
+        begun, at = np.unique(at * len(x) + column, return_inverse=True)
+        ahead = integral_above(density[begun % len(x)] * ahead[begun // len(x)], grid.half)
+    ahead = ahead[at]
+    last = density[chosen[:, -1]]
+    if chosen.shape[1] < len(x):
+        rest = np.ones((len(chosen), len(x)))
+        np.put_along_axis(rest, chosen, 0, axis=1)
+        last *= np.exp(np.tensordot(rest, np.maximum(grid.below, -1e200), 1))  # 0 times infinity is not 0
+    last *= ahead
     return np.asarray(last @ rule(_NODES)[1] @ grid.half[:, 0])
