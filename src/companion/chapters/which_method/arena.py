@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -225,10 +225,12 @@ def entered(heat: Heat, epsilon: float) -> Iterator[tuple[Label, Any]]:
 
 
 def contest(
-    *, repetitions: int, rng: np.random.Generator, only: Container[Label] | None = None, **heat: Any
+    *, repetitions: int, rng: np.random.Generator, only: Collection[Label] | None = None, **heat: Any
 ) -> dict[tuple[Any, ...], NDArray[np.float64]]:
     """Losses of all mechanisms, or of some, at all epsilons in so many repetitions of a heat, by `_LABELS`."""
-    everybody = [it for epsilon in EPSILONS for it in entered(heat, epsilon) if only is None or it[0] in only]
+    some = set(EPSILONS) if only is None else {epsilon for epsilon, *_ in only}
+    asked = [epsilon for epsilon in EPSILONS if epsilon in some]
+    everybody = [it for epsilon in asked for it in entered(heat, epsilon) if only is None or it[0] in only]
     root = int(rng.integers(2**63))
     streams = [np.random.default_rng([root, zlib.crc32(json.dumps(label).encode())]) for label, _ in everybody]
     found: dict[tuple[Any, ...], NDArray[np.float64]] = {}
@@ -251,7 +253,7 @@ def repetitions_of(heat: Heat) -> int:
     return int(np.clip(DRAWN // drawn_of(heat), LEAST, MOST))
 
 
-def run(which: Iterable[Heat], only: Container[Label] | None = None) -> pd.DataFrame:
+def run(which: Iterable[Heat], only: Collection[Label] | None = None) -> pd.DataFrame:
     """A row a heat, mechanism, epsilon and loss: ``mean``, ``se``, ``repetitions``."""
     function = partial(contest, only=only)
     shared: dict[str, Any] = {"experiment": "arena", "outcomes": _LABELS}

@@ -9,7 +9,7 @@ import re
 import resource
 import sys
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +88,10 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[[*HEAT, *LABEL]].drop_duplicates()
 
 
-def due(heat: Mapping[str, Any]) -> dict[Label, tuple[str, float]]:
-    """Labels of all who enter a heat today, how they are made and what they spend."""
-    everybody = [it for epsilon in EPSILONS for it in entered(heat, epsilon)]
+def due(heat: Mapping[str, Any], some: Collection[float] = ()) -> dict[Label, tuple[str, float]]:
+    """Labels of all who enter a heat today, at some epsilons or all; how they are made and what they spend."""
+    asked = [epsilon for epsilon in EPSILONS if not some or epsilon in some]
+    everybody = [it for epsilon in asked for it in entered(heat, epsilon)]
     return {label: (made_of(mechanism), float(mechanism.guarantee.epsilon)) for label, mechanism in everybody}
 
 
@@ -122,9 +123,9 @@ def _told(frame: pd.DataFrame, today: Mapping[Label, tuple[str, float]]) -> pd.D
     return settled(frame.assign(made=[made for made, _ in each], spent=[spent for _, spent in each]))
 
 
-def ran(heat: Mapping[str, Any], only: Container[Label]) -> pd.DataFrame:
+def ran(heat: Mapping[str, Any], only: Collection[Label]) -> pd.DataFrame:
     """Rows of a heat."""
-    return _told(run([heat], only=only), due(heat))
+    return _told(run([heat], only=only), due(heat, {epsilon for epsilon, *_ in only}))
 
 
 def again(frame: pd.DataFrame, which: Sequence[int]) -> Iterator[str]:
