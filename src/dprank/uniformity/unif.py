@@ -315,7 +315,7 @@ def unif_null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
     return _null_threshold(require_whole("n_pairs", n_pairs, 1), require_whole("n_voters", n_voters, 1), size)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1 << 12)
 def _null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
     base, step = _lattice(n_voters)
 
