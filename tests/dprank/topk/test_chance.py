@@ -6,6 +6,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from checks import doubted, each, law_p_value, refused
+from scipy import special
 
 import dprank
 from dprank.topk.chance import gap_needed, rounds_chance, set_chance
@@ -57,15 +58,13 @@ def right_by_outcomes(k, m, gap, noise, scale):
     point = np.arange(0 if noise == "exponential" else -14, 15 if scale < 1 else 40)
     chance = np.exp(-np.abs(point) / scale)
     chance /= chance.sum()
-    total = 0.0
-    for outcome in product(range(len(point)), repeat=m):
-        noisy = [point[o] + gap * (i < k) for i, o in enumerate(outcome)]
-        cut = sorted(noisy, reverse=True)[k - 1]
-        at, better = [i for i, x in enumerate(noisy) if x == cut], [i for i, x in enumerate(noisy) if x > cut]
-        need = k - len(better)
-        fits = all(i < k for i in better) and need == sum(i < k for i in at)
-        total += fits / math.comb(len(at), need) * math.prod(chance[o] for o in outcome)
-    return total
+    outcomes, first = np.array(list(product(range(len(point)), repeat=m))), np.arange(m) < k
+    noisy = point[outcomes] + gap * first
+    cut = -np.sort(-noisy, axis=1)[:, [k - 1]]
+    at, better = noisy == cut, noisy > cut
+    need = k - better.sum(axis=1)
+    fits = ~(better & ~first).any(axis=1) & (need == (at & first).sum(axis=1))
+    return float((fits / special.comb(at.sum(axis=1), need) * chance[outcomes].prod(axis=1)).sum())
 
 
 @pytest.mark.slow
