@@ -80,6 +80,7 @@ WITHIN = {
     "Sent",
     "Judged",
     "Partition",
+    "Views",
     "Edges",
     "Attained",
     "NoisyReals",

@@ -318,16 +318,18 @@ def unif_null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
 @lru_cache(maxsize=1 << 12)
 def _null_threshold(n_pairs: int, n_voters: int, size: float) -> float:
     base, step = _lattice(n_voters)
+    beyond = n_pairs * (n_voters**2 - base) // step + 1  # tail(0) = 1, tail(beyond) = 0
+
+    def value(w: Any) -> Any:
+        return (base * n_pairs + step * w) / n_voters
+
+    known = unif_null_sf(n_pairs, n_voters, value(np.arange(beyond + 1))).tolist() if beyond <= _FEW else []
 
     def tail(w: int) -> float:
-        return float(unif_null_sf(n_pairs, n_voters, (base * n_pairs + step * w) / n_voters))
+        return known[w] if 0 <= w < len(known) else float(unif_null_sf(n_pairs, n_voters, value(w)))
 
-    beyond = n_pairs * (n_voters**2 - base) // step + 1  # tail(0) = 1, tail(beyond) = 0
-    if beyond <= _FEW:
-        lattice = (base * n_pairs + step * np.arange(beyond + 1)) / n_voters
-        tail = unif_null_sf(n_pairs, n_voters, lattice).tolist().__getitem__
     w = least_whole(lambda w: tail(w) <= size, 0, beyond)
-    return (base * n_pairs + step * w) / n_voters if tail(w) > 0 else math.inf
+    return value(w) if tail(w) > 0 else math.inf
 
 
 def _lattice(k: int) -> tuple[int, int]:
