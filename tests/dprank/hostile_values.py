@@ -117,7 +117,7 @@ HOSTILE = NUMBERS | OTHERS
 #: What is computed from numbers, each of which is in order, and may be out of range itself.
 COMPUTED = ("scale", "value_scale", "threshold", "round_epsilon")
 #: A sign that it hangs; nothing on the tests' sizes takes a tenth of it, but for what a kernel takes to be compiled.
-SECONDS = 8.0
+SECONDS = 30.0
 
 
 #: Results and outcomes: the library makes them, and their numbers are whatever came out.
