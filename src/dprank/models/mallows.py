@@ -277,14 +277,18 @@ class Mallows:
         return out
 
 
+def _series(m: int, theta: float) -> tuple[NDArray[Any], ...]:
+    """Items and their weights, theta times the items, the same up to 1, and numbers and factors of the series there."""
+    j, weights = sum_over_items(m, theta)
+    return j, weights, theta * j, np.minimum(theta * j, 1.0), K[:12, None], BERNOULLI[:12, None]
+
+
 @lru_cache(maxsize=1024)
 def _distance_mean(m: int, theta: float) -> float:
     """Mean of the Kendall distance from the centre."""
     if math.isinf(theta):
         return 0.0
-    j, weights = sum_over_items(m, theta)
-    x = theta * j
-    near, k, c = np.minimum(x, 1.0), K[:12, None], BERNOULLI[:12, None]
+    j, weights, x, near, k, c = _series(m, theta)
     mean = (j - 1) / 2 - (c * (near ** (2 * k - 1) * j - min(theta, 1.0) ** (2 * k - 1))).sum(0)
     far = x > 1
     if far.any():
@@ -298,9 +302,7 @@ def _distance_variance(m: int, theta: float) -> float:
     """Variance of the Kendall distance from the centre."""
     if math.isinf(theta):
         return 0.0
-    j, weights = sum_over_items(m, theta)
-    x = theta * j
-    near, k, c = np.minimum(x, 1.0), K[:12, None], BERNOULLI[:12, None]
+    j, weights, x, near, k, c = _series(m, theta)
     variance = (c * (2 * k - 1) * (near ** (2 * k - 2) * j**2 - min(theta, 1.0) ** (2 * k - 2))).sum(0)
     far = x > 1
     if far.any():

@@ -357,12 +357,6 @@ def _known(function: Callable[[Any, Rankings], NDArray[Any]], mechanism: Any, da
     return function(mechanism, data)
 
 
-@lru_cache(maxsize=64)
-def _threshold(mechanism: NoisyNorm) -> int:
-    """Once for all rounds of an audit."""
-    return mechanism.threshold()
-
-
 @sample.register
 def draw_noisy_counts(
     mechanism: LaplaceUnif, data: Rankings, size: int, rng: np.random.Generator
@@ -391,7 +385,7 @@ def draw_noisy_norms(mechanism: NoisyNorm, data: Rankings, size: int, rng: np.ra
     """
     without = rng.choice(_known(noise_free, mechanism, data), size)
     noisy = without + noise.discrete_laplace(mechanism.scale, size, rng=rng)
-    threshold: Any = _threshold(mechanism) if mechanism.statistic == "pairs" else _simulated(mechanism, size, rng)
+    threshold: Any = mechanism.threshold() if mechanism.statistic == "pairs" else _simulated(mechanism, size, rng)
     return np.column_stack([noisy >= threshold, noisy])
 
 
