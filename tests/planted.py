@@ -1,4 +1,4 @@
-"""Three faults that one processor alone does not show: `processors.py --planted` finds them; nothing else runs them."""
+"""Four faults that one processor alone does not show: `processors.py --planted` finds them; nothing else runs them."""
 
 import hashlib
 import math
@@ -15,6 +15,18 @@ def total(x):
     for i in range(x.size):
         sum_ += x[i]
     return sum_
+
+
+@numba.njit(cache=True, error_model="numpy")
+def unwritten(n):
+    x = np.empty(n)
+    x[:3] = 1.0
+    return x
+
+
+def test_what_nobody_has_written():
+    for n in (4, 100, 10_000):
+        assert (unwritten(n)[:3] == 1).all()
 
 
 def test_a_sum_in_the_order_of_the_vectors():

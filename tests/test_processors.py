@@ -53,6 +53,13 @@ def test_numba_is_not_given_the_features_of_the_host():
     assert KNOWN["znver4"].environment([], HOST["loops"])["GLIBC_TUNABLES"] == ""
 
 
+def test_no_two_have_the_same_in_memory_that_nobody_has_written():
+    tunables = [it.memory["GLIBC_TUNABLES"] for it in PROCESSORS]
+    assert len({it.split("perturb=")[1] for it in tunables}) == len(PROCESSORS)
+    assert tunables[0].startswith("glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-AVX512F,-AVX512VL:glibc.malloc.perturb=")
+    assert tunables[-1].startswith("glibc.malloc.perturb=")
+
+
 def test_a_kernel_that_gives_other_bits_for_the_same_bits():
     def ran(name, value, calls=()):
         bits = {"sum": {"calls": calls, "bits": {"given": value, f"only on {name}": value}}}
@@ -85,7 +92,8 @@ def test_planted_faults_are_found(tmp_path, monkeypatch, capsys):
     assert main() == 1
     said, error = capsys.readouterr()
     assert error == ""
-    for fault in ("planted.total: other bits", "a_float_to_the_last_bit: ", "an_order_of_what_is_nearly_equal: "):
+    kernels = ("planted.total: other bits", "planted.unwritten: other bits")
+    for fault in (*kernels, "a_float_to_the_last_bit: ", "an_order_of_what_is_nearly_equal: "):
         assert fault in said
     assert "test_a_sum_in_the_order" not in said
 

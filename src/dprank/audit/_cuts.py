@@ -211,7 +211,8 @@ def cut_each(
             ranks[3 * (start + k) + at] = places[at // cells, at % cells]
         for at in range(2 * cells):
             tallies[2 * (start + k) + at] = met_by[at // cells, at % cells]
-    return starts, edges, ranks, tallies
+    cells = starts[pairs] + pairs
+    return starts, edges[: starts[pairs]], ranks[: 3 * cells], tallies[: 2 * cells]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -355,7 +356,7 @@ def ordered(tally: NDArray[np.int64], ranks: NDArray[np.intp]) -> NDArray[np.int
 def looked(rows: NDArray[np.float64], views: NDArray[np.intp], direction: NDArray[np.float64]) -> NDArray[np.float64]:
     """Numbers of every row, shape (views, rows), by the kind of each view and two columns: of kind 0 the first column,
     of 1 the difference of both, of 2 and 3 the least and the largest of the row, of 4 the sum weighted by `direction`,
-    of 5 the sum; of another kind nothing is filled in.
+    of 5 the sum; of another kind 0.
     """
     found = np.empty((len(views), len(rows)))
     for at in range(len(views)):
@@ -372,6 +373,8 @@ def looked(rows: NDArray[np.float64], views: NDArray[np.intp], direction: NDArra
             found[at] = weighted(rows, direction)
         elif kind == 5:
             found[at] = weighted(rows, np.ones(rows.shape[1]))
+        else:
+            found[at] = 0.0
     return found
 
 

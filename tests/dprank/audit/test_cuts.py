@@ -151,6 +151,9 @@ def test_many_lines_are_cut_and_counted_as_each_is():
         assert tallies[2 * first : 2 * last].tolist() == by_itself[2].ravel().tolist()
         assert found[3 * starts[k] : 3 * starts[k + 1]].tolist() == counted(own, *by_itself[:2]).ravel().tolist()
     assert len(found) == 3 * starts[-1] > 0
+    # and nothing beyond
+    cells = starts[-1] + len(x)
+    assert [len(edges), len(ranks), len(tallies)] == [starts[-1], 3 * cells, 2 * cells]
 
 
 def test_counts_of_first_cells_are_added_in_the_order_of_their_ranks():
@@ -159,9 +162,9 @@ def test_counts_of_first_cells_are_added_in_the_order_of_their_ranks():
 
 def test_views_of_rows():
     rows, direction = np.random.default_rng(46).normal(size=(50, 4)), np.array([1.0, -2.0, 0.5, 3.0])
-    views = np.array([(0, 2, 0), (1, 3, 1), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0)])
+    views = np.array([(0, 2, 0), (1, 3, 1), (2, 0, 0), (3, 0, 0), (4, 0, 0), (5, 0, 0), (6, 0, 0)])
     by_hand = [rows[:, 2], rows[:, 3] - rows[:, 1], rows.min(axis=1), rows.max(axis=1), weighted(rows, direction)]
-    by_hand.append(rows.sum(axis=1))
+    by_hand += [rows.sum(axis=1), np.zeros(50)]
     assert looked(rows, views, direction).tolist() == np.array(by_hand).tolist()
 
 
