@@ -133,11 +133,11 @@ class Table:
     """A table of texts, and an account of its rows."""
 
     def __init__(self, declared: Declaration, path: Any) -> None:
-        sniffed = sniff(path)
+        self.clean = cleaner(declared.clean, declared.aliases)
+        sniffed = sniff(path, lambda name: declared.person is not None and self.clean(name) == self.clean(declared.person))
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
         self.others = sniffed.others
         self.used: set[Any] = set()
-        self.clean = cleaner(declared.clean, declared.aliases)
         self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
         self.header: dict[str, list[Any]] = {}
         for column in self.frame.columns:

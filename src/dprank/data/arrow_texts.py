@@ -12,14 +12,22 @@ import numpy as np
 from dprank._require import require_extra
 from dprank.data.files import MOST_COLUMNS, reading
 
-__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts"]
+__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "uuid_columns"]
 
 #: What pandas calls the rows, if nobody does.
 _UNNAMED = "__index_level_"
 
 
-def parquet_texts(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
+def parquet_texts(
+    path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda name: False
+) -> tuple[Any, dict[str, str]]:
     """A Parquet file as a frame of texts, and what else is in it: columns of other things, which are left alone.
+
+    Parameters
+    ----------
+    path : path
+    exact : callable
+        Of which columns, by name, texts are `arrow_texts` with ``exact=True``.
 
     Raises
     ------
@@ -47,10 +55,11 @@ def parquet_texts(path: str | os.PathLike[str]) -> tuple[Any, dict[str, str]]:
         schema, rows, texts = file.schema_arrow, file.metadata.num_rows, {}
         names = [name for name in schema.names if not name.startswith(_UNNAMED)]
         fit = {name for name in names if is_text_type(schema.field(name).type)} if _fair(names) else set()
-        table = file.read(columns=list(fit))
+        table, uuids = file.read(columns=list(fit)), uuid_columns(file.schema)
         for name, column in zip(table.column_names, table.columns, strict=True):
             if name in fit:  # a name with a dot is that of a column inside of another, too
-                texts[name] = np.array(arrow_texts(column), object)
+                cells = _uuids(column) if name in uuids else arrow_texts(column, exact(name))
+                texts[name] = np.array(cells, object)
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"{path} has more than {MOST_COLUMNS:,} columns")
     if not _fair(names):
@@ -94,7 +103,26 @@ def is_engine_type(kind: Any) -> bool:
     return not foreign and not (pa.types.is_decimal(value) and value.precision > 38)
 
 
-def arrow_texts(column: Any) -> list[str]:
+def uuid_columns(schema: Any) -> set[str]:
+    """Columns of UUIDs by a Parquet schema: to pyarrow before 21 they are bytes, which DuckDB writes otherwise.
+
+    Parameters
+    ----------
+    schema : pyarrow.parquet.ParquetSchema
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"who": pa.array([bytes(16)], pa.uuid()), "n": [1]}), f"{folder}/a.parquet")
+    ...     uuid_columns(pq.ParquetFile(f"{folder}/a.parquet").schema)
+    {'who'}
+    """
+    columns = (schema.column(at) for at in range(len(schema.names)))
+    return {it.path for it in columns if it.logical_type.type == "UUID"}
+
+
+def arrow_texts(column: Any, exact: bool = False) -> list[str]:
     """The text of every cell; empty where there is none.
 
     A whole number is written as one whatever its column holds: one empty cell makes floats of all whole numbers, in
@@ -104,14 +132,22 @@ def arrow_texts(column: Any) -> list[str]:
     ----------
     column : pyarrow.Array or ChunkedArray
         Of a type that `is_text_type` takes.
+    exact : bool
+        Floats of fewer bits as the doubles that they are: as they are in a column with other doubles.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> arrow_texts(pa.array([2.0, 0.1, float("nan"), None]))
     ['2', '0.1', '', '']
+    >>> arrow_texts(pa.array([0.1], pa.float32())), arrow_texts(pa.array([0.1], pa.float32()), exact=True)
+    (['0.1'], ['0.10000000149011612'])
     """
+    import pyarrow as pa
+
     chunks = getattr(column, "chunks", [column])
+    if exact and pa.types.is_floating(column.type):
+        chunks = [pa.array(it.to_numpy(zero_copy_only=False).astype(np.float64)) for it in chunks]
     return [text for chunk in chunks for text in _chunk(chunk)]
 
 
@@ -140,7 +176,7 @@ def _writer(kind: Any) -> Callable[[Any], list[str]] | None:
     if is_.is_dictionary(kind):
         return _chunk if is_text_type(kind.value_type) else None
     if str(kind) == "extension<arrow.uuid>":
-        return lambda array: [str(UUID(bytes=it or bytes(16))) for it in array.storage.to_pylist()]
+        return lambda array: _uuids(array.storage)
     if is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_decimal(kind) or is_.is_null(kind):
         return lambda array: [str(it) for it in array.to_pylist()]
     if is_.is_floating(kind):
@@ -159,6 +195,12 @@ def _writer(kind: Any) -> Callable[[Any], list[str]] | None:
         zone = "" if kind.tz is None else "+00:00"
         return lambda array: _dates(array.view(pa.int64()), kind.unit, zone)
     return None
+
+
+def _uuids(array: Any) -> list[str]:
+    """Of bytes, or what holds them; empty where there are none."""
+    bytes_of = [getattr(it, "bytes", it) for it in array.to_pylist()]
+    return ["" if it is None else str(UUID(bytes=it)) for it in bytes_of]
 
 
 def _floats(array: Any) -> list[str]:

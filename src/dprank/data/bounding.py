@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -31,18 +31,29 @@ _UNSEEN = frozenset(
     )
     for code in codes
 )
-_WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0+)?")
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
+#: A number in decimals: what stands before the point, and behind it up to the last digit that is not 0.
+_DECIMALS = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.(?=[0-9])([0-9]*[1-9])?0*)?")
+#: A day, or a moment, as ISO 8601 and most programs write it.
+_MOMENT = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[t ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.(?P<part>[0-9]+))?"
+    r"(?P<zone> ?z| ?[+-][0-9]{2}(?::?[0-9]{2})?)?|(?P<midnight>\+00:00))?"
+)
+#: From here on not every whole number is a double, so that one person's label could be that of others.
+_RUN_TOGETHER = 2.0**53
 
 
 def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     """A number for every label, the same in every table: "Ann" and "ann ", 1, "1" and "1.0" are one person.
 
-    Labels are compared as text: without blanks around them, with single blanks inside, in one case, without characters
-    that cannot be seen, and with letters that look alike written alike (Unicode's NFKC). To take one person for two
-    would double what that one may do. Two people who are written alike are one to every guarantee: they contribute
-    together what one may, and what one of them gives is protected as part of what is replaced. Where people come and go
-    ("add_remove"), one of two such people who goes replaces what is counted of both, which costs twice the epsilon:
-    give such people labels of their own.
+    Labels are compared as text, each by itself: what type its column has, and what else is in it, changes no number.
+    Without blanks around them, with single blanks inside, in one case, without characters that cannot be seen, and with
+    letters that look alike written alike (Unicode's NFKC). A number is written in decimals without zeros at the end, a
+    float as the value that it has; a day and a moment as ISO 8601 has them, without a time at midnight, and of a time
+    zone in Greenwich. To take one person for two would double what that one may do. Two people who are written alike
+    are one to every guarantee: they contribute together what one may, and what one of them gives is protected as part
+    of what is replaced. Where people come and go ("add_remove"), one of two such people who goes replaces what is
+    counted of both, which costs twice the epsilon: give such people labels of their own.
 
     Parameters
     ----------
@@ -62,7 +73,7 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     Raises
     ------
     ValueError
-        Naming the first row whose label is missing.
+        Naming the first row whose label is missing, or is a float of at least 2^53: there whole numbers run together.
 
     Examples
     --------
@@ -75,19 +86,30 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     given = np.asarray(labels)
     if given.dtype.kind == "i" and not (given < 0).any():
         return given.astype(np.int64)
-    if given.dtype.kind in "cSVm":
+    if given.dtype.kind in "cSVm" or (given.dtype.kind == "f" and given.dtype.itemsize > 8):
         raise ValueError(f"{name} holds {given.dtype.type.__name__}; labels are numbers, text or dates")
-    if given.dtype.kind == "O":
+    if given.dtype.kind == "f":
+        given = given.astype(np.float64)
+        beyond = np.abs(given) >= _RUN_TOGETHER
+    elif given.dtype.kind == "O":
+        beyond = np.array([isinstance(x, float | np.floating) and abs(x) >= _RUN_TOGETHER for x in given], bool)
         # what is equal need not be written alike, as True and 1: texts alone are compared
         given = np.array([label if type(label) is str else _text(name, label) for label in given], object)
-    codes, distinct = pd.factorize(given)
-    texts = [_plain(label) for label in distinct]
-    gone = (codes < 0) | np.array([not text for text in texts] or [False])[codes]
-    if gone.any():
-        at = int(np.argmax(gone))
-        raise ValueError(f"{name}[{at if rows is None else rows[at]}] is missing: every row needs its person")
-    ids = np.array([_number(text) for text in texts], np.int64)
-    return ids[codes]
+    else:
+        given = given.astype(given.dtype.newbyteorder("="), copy=False)
+        beyond = np.zeros(len(given), bool)
+    whole = given.view(np.int64) if given.dtype.kind == "M" else given  # of moments pandas knows only some
+    codes, distinct = pd.factorize(whole)
+    texts = [_text(name, label) for label in distinct.astype(given.dtype, copy=False)]
+    missing = np.array([not text for text in texts] or [False])[codes] | (codes < 0)
+    for wrong, said in (
+        (missing, "is missing: every row needs its person"),
+        (beyond, "is a float of 2^53 or more, where whole numbers run together; write whole numbers, or text"),
+    ):
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise ValueError(f"{name}[{at if rows is None else rows[at]}] {said}")
+    return np.array([_number(text) for text in texts if text is not None], np.int64)[codes]
 
 
 def nameless(labels: Any) -> NDArray[np.bool_]:
@@ -212,33 +234,63 @@ def shard_of(persons: Any, shards: int) -> NDArray[np.int64]:
 
 
 def _text(name: str, label: Any) -> str | None:
-    """Of one label that is no text; None where it is missing."""
+    """Of one label; None where it is missing."""
     import pandas as pd
 
     if label is None or label is pd.NA or label is pd.NaT:
         return None
     if label.is_nan() if isinstance(label, Decimal) else isinstance(label, numbers.Real) and bool(label != label):
         return None
-    known = isinstance(label, str | numbers.Real | Decimal | np.bool_ | date | UUID)
+    known = isinstance(label, str | numbers.Real | Decimal | np.bool_ | date | UUID | np.datetime64)
     if not known or isinstance(label, np.timedelta64):  # numpy counts time spans among the integers
         raise ValueError(f"{name} holds a {type(label).__name__}; labels are numbers, text or dates")
+    if isinstance(label, np.datetime64):
+        return None if np.isnat(label) else _plain(_iso(label))
     return _plain(label)
+
+
+def _iso(moment: np.datetime64) -> str:
+    """In words that `_MOMENT` knows, whatever its unit."""
+    unit = np.datetime_data(moment.dtype)[0]
+    return str(moment.astype({"Y": "M8[D]", "M": "M8[D]", "W": "M8[D]", "h": "M8[s]"}.get(unit, moment.dtype)))
 
 
 def _plain(label: Any) -> str:
     """What labels are compared by."""
+    if isinstance(label, np.floating):
+        label = float(label)
     if isinstance(label, numbers.Real | Decimal) and not isinstance(label, bool | np.bool_):
         with suppress(OverflowError, ValueError):  # infinity is no whole number, but a label
             whole = math.floor(label)
             label = whole if whole == label else label
         # Python writes no whole number of more than 4,300 digits in decimals
-        return hex(label) if isinstance(label, int) and label.bit_length() > 14_000 else str(label)
+        if isinstance(label, int) and label.bit_length() > 14_000:
+            return hex(label)
+        if isinstance(label, Decimal) and label.adjusted() > -30:
+            label = format(label, "f")
+    elif isinstance(label, datetime):
+        label = label.isoformat()
     text = str(label)
     seen = text if text.isascii() and text.isprintable() else "".join(filter(_shows, text))
     # what is composed may have one case more than its parts: once before, once after
     text = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold()).split())
-    digits = _WHOLE.fullmatch(text)
-    return digits[1] if digits else text
+    if number := _DECIMALS.fullmatch(text):
+        whole, part = number.groups()
+        return f"{whole}.{part}" if part else "0" if whole == "-0" else whole
+    moment = _MOMENT.fullmatch(text)
+    return _moment(**moment.groupdict()) if moment else text
+
+
+def _moment(day: str, time: str | None, part: str | None, zone: str | None, midnight: str | None) -> str:
+    """A day, and the time if it is not midnight; of a time zone in Greenwich."""
+    time, part = (time or "00:00") + ("" if len(time or "") == 8 else ":00"), (part or "").rstrip("0")
+    zone = (zone or "").strip() or midnight
+    if zone is not None:
+        with suppress(ValueError, OverflowError):  # no such moment, or none that Python counts to
+            there = datetime.fromisoformat(f"{day}T{time}{zone.replace('z', '+00:00')}")
+            day, time, zone = *there.astimezone(timezone.utc).isoformat()[:19].split("T"), "+00:00"
+    time = f"{time}.{part}" if part else time
+    return day + (f" {time}" if time != "00:00:00" else "") + (zone or "")
 
 
 def _shows(letter: str) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dprank._require import require_columns, require_extra, shown
 from dprank.data.accounts import REASONS
-from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type
+from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type, uuid_columns
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
@@ -72,7 +72,7 @@ WHERE {part_sql("own", -1, self.shards)} = {self.part - 1}"""
         """An Arrow table of labels, as they are, and their codes; of those that have any."""
         import pyarrow as pa
 
-        texts = np.array(arrow_texts(labels), object)
+        texts = np.array(arrow_texts(labels, exact=column == "person"), object)
         if column == "person":
             known = ~nameless(texts)
             codes = np.zeros(len(texts), np.int64)
@@ -127,13 +127,14 @@ def require_alike(job: Job, every: bool = False) -> dict[str, str]:
             raise ValueError(f"{path} is no Parquet; this engine reads nothing else: take engine numpy")
         parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
         with reading(path, "Parquet"):
-            schema = parquet.read_schema(path)
+            with parquet.ParquetFile(path) as file:
+                schema, uuids = file.schema_arrow, uuid_columns(file.schema)
         found = {name: (it, schema.field(it).type) for name, it in found_columns(job, path, schema.names).items()}
         for name, column in found.items():
             holds = f"{path}: column {shown(column[0])} holds {column[1]}"
             if not is_text_type(column[1]):
                 raise ValueError(f"{holds}; numbers, text or dates are needed")
-            if not every and not is_engine_type(column[1]):
+            if not every and (column[0] in uuids or not is_engine_type(column[1])):
                 raise ValueError(f"{holds}, for which this engine has no room: take engine numpy")
             if types.setdefault(name, column) != column:
                 raise ValueError(f"{path}: column {shown(column[0])} has another name or type than in {job.files[0]}")

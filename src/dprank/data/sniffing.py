@@ -7,7 +7,7 @@ import io
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,7 +41,7 @@ class Sniffed:
     others: Mapping[str, str] = field(default_factory=dict)
 
 
-def sniff(path: str | os.PathLike[str]) -> Sniffed:
+def sniff(path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda name: False) -> Sniffed:
     """Read a CSV or Parquet file as texts, whatever its encoding, separator and line ends.
 
     Parameters
@@ -51,6 +51,8 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
         separated by commas, semicolons, tabs or bars; lines that end in LF, CR LF or CR; a cell that begins with a
         quotation mark ends with one, as RFC 4180 has it. A file whose writer did not quote cells is another file: a
         cell of one person's may hold the rows of others.
+    exact : callable
+        Of which columns, by name, cells are texts by `dprank.data.arrow_texts.arrow_texts` with ``exact=True``.
 
     Raises
     ------
@@ -71,7 +73,7 @@ def sniff(path: str | os.PathLike[str]) -> Sniffed:
     """
     path = require_path(path)
     if is_parquet(path):
-        frame, others = parquet_texts(path)
+        frame, others = parquet_texts(path, exact)
         return Sniffed(frame, "Parquet", others)
     text, encoding = decoded(path)
     ends = next((end for end in ("\r\n", "\r") if end in text), "\n")

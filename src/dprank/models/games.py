@@ -55,14 +55,17 @@ class Fit(FrozenFields):
 
 @dataclass(frozen=True, eq=False)
 class Games(FrozenFields):
-    """Comparisons summed up by pair: all that a likelihood needs of them. Each compared pair is listed once.
+    """Comparisons summed up by pair: all that a likelihood needs of them.
+
+    Each compared pair is listed once, and in one order, whatever the order of the comparisons was: what is computed
+    from private counts on a public graph knows nothing else, to the last bit.
 
     Attributes
     ----------
     start : ndarray of int, shape (items + 1,)
         Pairs ``start[i] : start[i + 1]`` are those of item i with larger items.
     other : ndarray of int, shape (pairs,)
-        The larger item of the pair.
+        The larger item of the pair; those of one item rise.
     played : ndarray of int or float, shape (pairs,)
         How often the pair was compared, above 0.
     points : ndarray of int, shape (pairs,)
@@ -96,6 +99,8 @@ class Games(FrozenFields):
         settle(self, start=start.astype(np.int64, copy=False))
         if not ((other > self.item) & (other < self.n_items)).all():
             raise ValueError("other lists what is no larger item; each pair is listed under its smaller one")
+        if (np.diff(self.item * self.n_items + other.astype(np.int64)) <= 0).any():
+            raise ValueError("other does not rise; the larger items of one item are listed once each, in their order")
         counted = played.dtype.kind in "iu"
         if not ((played > 0) & (played <= (_MOST_GAMES if counted else np.finfo(np.float32).max))).all():
             raise ValueError(f"played has numbers out of range; they are from 1 to {_MOST_GAMES}, or fractions")
@@ -168,47 +173,51 @@ def _merge_few(
 ) -> tuple[NDArray[Any], ...]:
     """What `_merge` gives, of so few rows that to compile it would take longer."""
     low, high = np.minimum(first, second).astype(np.int64), np.maximum(first, second).astype(np.int64)
-    pair, seen, of = np.unique(low * n + high, return_index=True, return_inverse=True)
+    pair, of = np.unique(low * n + high, return_inverse=True)
     won = np.bincount(of, np.where(first == low, points, 2 - points), len(pair))
-    order = np.lexsort((seen, pair // n))
-    start = np.searchsorted((pair // n)[order], np.arange(n + 1))
-    played = np.bincount(of, minlength=len(pair))
-    return start, *((pair % n).astype(np.uint32)[order], played.astype(np.int32)[order], won.astype(np.int32)[order])
+    start, played = np.searchsorted(pair // n, np.arange(n + 1)), np.bincount(of, minlength=len(pair))
+    return start, (pair % n).astype(np.uint32), played.astype(np.int32), won.astype(np.int32)
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _merge(first, second, points, n):
-    """Counting sort by the smaller item, then every row by its larger items."""
-    start = np.zeros(n + 1, np.int64)
+    """Counting sorts by the larger item, then by the smaller one, where rows of one pair meet."""
+    start, above = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for r in range(first.size):
         start[min(first[r], second[r]) + 1] += 1
+        above[max(first[r], second[r]) + 1] += 1
     for i in range(n):
         start[i + 1] += start[i]
-    place = start[:-1].copy()
-    other, mine = np.empty(first.size, np.uint32), np.empty(first.size, np.uint8)
+        above[i + 1] += above[i]
+    place = above[:-1].copy()
+    smaller, mine = np.empty(first.size, np.uint32), np.empty(first.size, np.uint8)
     for r in range(first.size):
         a, b = np.int64(first[r]), np.int64(second[r])
-        low = min(a, b)
-        at = place[low]
-        place[low] = at + 1
-        other[at] = max(a, b)
+        high = max(a, b)
+        at = place[high]
+        place[high] = at + 1
+        smaller[at] = min(a, b)
         mine[at] = points[r] if a < b else 2 - points[r]
-    played, won = np.empty(first.size, np.int32), np.empty(first.size, np.int32)
-    seen = np.full(n, -1, np.int64)
-    new, begin = 0, 0
-    for i in range(n):
-        row, end = new, start[i + 1]
-        for at in range(begin, end):
-            j = other[at]
-            if seen[j] >= row:
-                played[seen[j]] += 1
-                won[seen[j]] += mine[at]
+    place[:] = start[:-1]
+    other, played, won = np.empty(first.size, np.uint32), np.empty(first.size, np.int32), np.empty(first.size, np.int32)
+    for high in range(n):
+        for at in range(above[high], above[high + 1]):
+            low = smaller[at]
+            end = place[low]
+            if end > start[low] and other[end - 1] == high:
+                played[end - 1] += 1
+                won[end - 1] += mine[at]
             else:
-                seen[j] = new
-                other[new], played[new], won[new] = j, 1, mine[at]
-                new += 1
-        begin = end
-        start[i + 1] = new
+                other[end], played[end], won[end] = high, 1, mine[at]
+                place[low] = end + 1
+    new = 0
+    for i in range(n):
+        begin = start[i]
+        start[i] = new
+        for at in range(begin, place[i]):
+            other[new], played[new], won[new] = other[at], played[at], won[at]
+            new += 1
+    start[n] = new
     return start, other[:new], played[:new], won[:new]
 
 

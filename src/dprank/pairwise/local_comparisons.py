@@ -243,7 +243,7 @@ class LocalComparisons:
     def weight(self, asked: ArrayLike) -> NDArray[np.float64]:
         """What a sign counts of a person who was asked about so many pairs: pairs / (pairs told of * c)."""
         asked = np.asarray(asked)
-        return np.asarray(asked / (np.minimum(asked, self.length) * self.shrinkage))
+        return np.asarray(np.maximum(asked, self.length) / (self.length * self.shrinkage))
 
     def aggregate(self, reports: Any, pairs: ArrayLike, rng: Source, *, items: Sequence[str]) -> Ranking:
         """The order that the reports of all people give: needs no trust, and spends nothing more.
@@ -275,11 +275,11 @@ class LocalComparisons:
         names = require_items(items, self.n_items)
         reports = list(reports) if isinstance(reports, Iterator) else reports
         asked = self._pairs(pairs)
-        told, weight = self._told(reports, asked)
+        told, of = self._told(reports, asked)
         who, number = np.nonzero(told)
         both = asked[0 if len(asked) == 1 else who, abs(told[who, number]) - 1]
-        value = np.sign(told[who, number]) * weight[who]
-        return self._ranking(names, both.T, value, source_of_reports(reports, source_of(rng, self)), rng)
+        source = source_of_reports(reports, source_of(rng, self))
+        return self._ranking(names, both.T, np.sign(told[who, number]), of[who], source, rng)
 
     def release(self, data: Comparisons, rng: Source) -> Ranking:
         """One order from comparisons, as `report` and `aggregate` make it.
@@ -309,11 +309,15 @@ class LocalComparisons:
         _, who, asked = np.unique(voter_column(data), return_inverse=True, return_counts=True)
         rows, signs = self.sent(data.points.astype(np.int8) - 1, who, require_source(rng))
         both = np.stack([data.first[rows], data.second[rows]]).astype(np.int64)
-        return self._ranking(data.items, both, signs * self.weight(asked)[who[rows]], source_of(rng, self), rng)
+        return self._ranking(data.items, both, signs, asked[who[rows]], source_of(rng, self), rng)
 
-    def _ranking(self, items: tuple[str, ...], pairs: Any, value: NDArray[Any], source: Any, rng: Source) -> Ranking:
-        first, second = (np.bincount(side, value, self.n_items).astype(np.float64) for side in pairs)
-        scores = first - second
+    def _ranking(
+        self, items: tuple[str, ...], pairs: Any, signs: NDArray[Any], asked: NDArray[Any], source: Any, rng: Source
+    ) -> Ranking:
+        """Of signs about pairs, by people who were asked about so many: whole numbers are added, in whatever order."""
+        whole = signs * np.maximum(asked, self.length)
+        first, second = (np.bincount(side, whole, self.n_items) for side in pairs)
+        scores = (first - second) / (self.length * self.shrinkage)
         return Ranking(items, best_first(scores, rng), scores, mechanism=self, source=source)
 
     def _pairs(self, pairs: ArrayLike) -> NDArray[np.int64]:
@@ -333,15 +337,15 @@ class LocalComparisons:
             )
         return table.astype(np.int64)
 
-    def _told(self, reports: Any, asked: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Signed numbers of pairs, 0 where nothing is told, shape (people, length); and what each person's count."""
+    def _told(self, reports: Any, asked: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Signed numbers of pairs, 0 where nothing is told, shape (people, length); and how many each was asked."""
         number = (asked[..., 0] >= 0).sum(axis=1)
         if len(asked) > 1 and (not hasattr(reports, "__len__") or len(reports) != len(asked)):
             raise ValueError(f"reports of another number than pairs of {len(asked)} people; one of each is needed")
         if len(set(number.tolist())) == 1:
             width = min(self.length, int(number[0]))
             table = require_reports(reports, width, "iu", _told_of(int(number[0])), f"{width} numbers of pairs are")
-            return table.astype(np.int64), np.repeat(self.weight(number[0]), len(table))
+            return table.astype(np.int64), np.repeat(number[0], len(table))
         table = np.zeros((len(asked), self.length), np.int64)
         for person, (report, n) in enumerate(zip(reports, number.tolist(), strict=True)):
             width = min(self.length, n)
@@ -351,7 +355,7 @@ class LocalComparisons:
                 raise ValueError(
                     f"reports[{person}] = <{type(report).__name__}>; {width} numbers of pairs are needed"
                 ) from None
-        return table, self.weight(number)
+        return table, number
 
 
 def _told_of(asked: int) -> Any:

@@ -34,13 +34,15 @@ from dprank.privacy.pair_ranges import NoRanges, Places, Sampling, drawn, score_
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
-__all__ = ["PerturbedMLE", "objective_loss"]
+__all__ = ["STEP", "PerturbedMLE", "objective_loss"]
 
 Graph = Literal["private", "public"]
 #: Least scale, and on a private graph least ridge, of which anything is promised: below, floats run out.
 LEAST = 1e-300
 #: Ties make half wins: noise lives on the grid of half a win.
 _GRAIN = GRAIN["half"]
+#: Strengths are published in multiples of this, and items ordered by them: digits below tell of the solver's way alone.
+STEP = 2.0**-40
 #: What a supremum found by search is raised by, relatively: far above its rounding.
 _SLACK = 1e-9
 
@@ -292,7 +294,7 @@ class PerturbedMLE:
         Returns
         -------
         Ranking
-            Its scores are the strengths, centred: their mean is 0.
+            Its scores are the strengths, centred: their mean is 0, but for rounding to multiples of `STEP`.
 
         Raises
         ------
@@ -301,12 +303,16 @@ class PerturbedMLE:
 
         Notes
         -----
+        On a public graph with whole noise all that is published is a function of the noisy wins and the graph, to the
+        last bit: the solver reads pairs in an order of its own (`dprank.models.games.Games`), not in that of the rows.
+
         A likelihood sees differences of strengths only, so that the mean of the minimiser is the mean of the noise over
         the ridge, whatever the data, and large where the ridge is small. Taking it away is post-processing.
         """
         theta = self._minimiser(data, rng)
-        order, source = best_first(theta, rng), source_of(rng, self)
-        return Ranking(data.items, order, theta - theta.mean(), mechanism=self, source=source)
+        scores = theta - theta.mean()
+        scores = np.where(np.abs(scores) < 4096, np.rint(scores / STEP) * STEP + 0.0, scores)  # the larger are anyway
+        return Ranking(data.items, best_first(scores, rng), scores, mechanism=self, source=source_of(rng, self))
 
     def open_places(
         self, release: Ranking, level: float, sampling: Sampling | None = None, persons: int | None = None
