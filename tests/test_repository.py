@@ -83,6 +83,8 @@ def test_the_reference_has_a_page_for_every_module_of_the_library():
     assert len(written) > 40
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme == build["readme"](readme), "python book/reference/build.py writes its table of methods"
+    package = (ROOT / "book/api.md").read_text(encoding="utf-8")
+    assert package == build["package"](package), "python book/reference/build.py writes its table of what is published"
     old = readme.replace("| `PrivateWinner` |", "| `Nobody` |")
     assert old != build["readme"](old) == readme
     assert all(f"| `{name}` |" in readme for name in TAGS)

@@ -1,4 +1,5 @@
-"""Write a page for every module of the library, list them in the contents; and the README's table of methods.
+"""Write a page for every module of the library, list them in the contents; the README's table of methods; and that of
+what each mechanism publishes.
 
     python book/reference/build.py
 
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import dprank
 from dprank.plan.tags import chooser
+from dprank.privacy.published import table
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "book" / "reference"
@@ -67,6 +69,13 @@ def readme(text: str) -> str:
     return re.sub(r"(<!-- methods -->\n).*?(<!-- /methods -->)", rf"\1\n{chooser()}\n\2", text, flags=re.DOTALL)
 
 
+def package(text: str) -> str:
+    """The page of the package with the table of what is published, as the mechanisms say it, between its marks."""
+    kinds = [kind for name in dprank.__all__ if isinstance(kind := getattr(dprank, name), type)]
+    rows = table(kind for kind in kinds if "publishes" in vars(kind))
+    return re.sub(r"(<!-- published -->\n).*?(<!-- /published -->)", rf"\1\n{rows}\n\2", text, flags=re.DOTALL)
+
+
 def main() -> None:
     """Write them, and take away what is no module any more."""
     for path in FOLDER.glob("*.*.md"):
@@ -78,6 +87,8 @@ def main() -> None:
     toc.write_text(contents(toc.read_text(encoding="utf-8")), encoding="utf-8")
     page_of_all = ROOT / "README.md"
     page_of_all.write_text(readme(page_of_all.read_text(encoding="utf-8")), encoding="utf-8")
+    front = ROOT / "book" / "api.md"
+    front.write_text(package(front.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

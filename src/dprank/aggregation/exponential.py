@@ -21,6 +21,7 @@ from dprank._require import (
 from dprank.aggregation.matrix import require_matrix
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency, Guarantee
+from dprank.privacy.published import Published
 from dprank.release import Ranking, source_of
 
 __all__ = ["ExponentialMechanism"]
@@ -52,6 +53,8 @@ class ExponentialMechanism:
 
     Notes
     -----
+    Publishes order: one draw, the likelier the fewer disagree.
+
     One voter more adds between 0 and :math:`\binom{m}{2}` disagreements to every order, one replaced between minus
     that and that: a log ratio of two laws, normaliser included, is at most the rate times the width of this range. No
     smaller bound is true for all numbers of voters; for one voter replaced by another the loss is half of it, as the
@@ -69,6 +72,9 @@ class ExponentialMechanism:
     >>> mechanism.release(votes, np.random.default_rng(0)).ranking
     ('roads', 'schools', 'parks')
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("order", "one draw, the likelier the fewer disagree"),)
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 1.0

@@ -19,9 +19,18 @@ from dprank.data.rankings import Rankings
 from dprank.privacy.noise import Source, best_first, require_source
 from dprank.privacy.pair_errors import PairError
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, pair_places
+from dprank.privacy.published import Published
 from dprank.release import Ranking, source_of
 
 __all__ = ["LocalBorda"]
+
+
+def _whole_again(release: Ranking) -> NDArray[np.float64]:
+    """Scores from differences that are whole, where reports are."""
+    scores, mechanism = np.asarray(release.scores), release.mechanism
+    if not isinstance(mechanism.randomiser, OrderReport):
+        return scores
+    return np.asarray(mechanism._scores(np.rint((scores[0] - scores) * mechanism.randomiser.doubled_chance)))
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,11 @@ class LocalBorda(OneRound):
     ValueError
         Naming what is no randomiser of places.
 
+    Notes
+    -----
+    Publishes scores: sums of reports (whole numbers less their mean, over a public chance); order: mean places in the
+    reports, equal ones by chance.
+
     Examples
     --------
     Voters report on their own devices; a server that nobody trusts sees the reports.
@@ -48,6 +62,12 @@ class LocalBorda(OneRound):
     >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
     'local'
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("scores", "sums of reports", "whole numbers less their mean, over a public chance", _whole_again),
+        Published("order", "mean places in the reports, equal ones by chance"),
+    )
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 5.0
@@ -164,7 +184,16 @@ class LocalBorda(OneRound):
         return replace(self._order(data.items, places, len(data), rng), source=source_of(rng, self))
 
     def _order(self, items: tuple[str, ...], estimates: NDArray[np.float64], voters: int, rng: Source) -> Ranking:
-        return Ranking(items, best_first(-estimates, rng), centred_scores(voters * estimates), mechanism=self)
+        sums = voters * estimates
+        if isinstance(self.randomiser, OrderReport):
+            # whole numbers: the last digits of a mean would tell how many reports there were
+            sums = np.rint(sums * self.randomiser.doubled_chance)
+        return Ranking(items, best_first(-estimates, rng), self._scores(sums), mechanism=self)
+
+    def _scores(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of sums of places; of an `OrderReport` times its `doubled_chance`."""
+        scores = centred_scores(sums)
+        return scores / self.randomiser.doubled_chance if isinstance(self.randomiser, OrderReport) else scores
 
 
 def apart(sent: OrderReport) -> tuple[float, float, float]:

@@ -28,6 +28,7 @@ from dprank.aggregation.kwiksort import MOST_COUNTED, queries
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.models.draws import binomial
 from dprank.privacy.guarantee import Guarantee, Mechanism, compose
+from dprank.privacy.published import Published
 from dprank.release import Ranking, source_of
 
 __all__ = ["AdaptiveAnswers", "LocalKwikSort", "plus_chances"]
@@ -85,6 +86,10 @@ class LocalKwikSort:
     --------
     LocalKwikSort.calibrated : what to use at a given epsilon.
 
+    Notes
+    -----
+    Publishes order: sums of reports, and fair coins.
+
     Examples
     --------
     >>> from dprank import LocalKwikSort, Rankings
@@ -95,6 +100,9 @@ class LocalKwikSort:
     >>> print(mechanism.guarantee)
     epsilon = 1 (local; replace one voter)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("order", "sums of reports, and fair coins"),)
 
     #: Most that `report_epsilon` may be.
     most_epsilon: ClassVar[float] = LARGEST

@@ -24,6 +24,7 @@ from dprank.data.ballots import BallotForm, Ballots, require_ballots
 from dprank.data.rankings import Rankings, require_items
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
+from dprank.privacy.published import Published
 from dprank.release import Ranking, Report, source_of, source_of_reports
 
 __all__ = ["LocalMatrix", "OneRound"]
@@ -142,6 +143,10 @@ class LocalMatrix(OneRound):
     ValueError
         Naming what is no randomiser of signs, or no rule.
 
+    Notes
+    -----
+    Publishes order: mean reports, by a public rule.
+
     Examples
     --------
     Voters report on their own devices; a server that nobody trusts sees the reports.
@@ -152,6 +157,9 @@ class LocalMatrix(OneRound):
     >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
     'local'
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("order", "mean reports, by a public rule"),)
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 1.0

@@ -20,6 +20,7 @@ from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
 from dprank.privacy.pair_errors import PairError
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, majority_places, pair_places
+from dprank.privacy.published import Published, on_steps
 from dprank.privacy.ranges import ScoreNoise, place_intervals
 from dprank.release import Ranking, source_of
 
@@ -63,6 +64,8 @@ class NoisyMatrix(AdditiveNoise):
 
     Notes
     -----
+    Publishes margins: noisy margins (whole numbers); order: the margins, by a public rule.
+
     A voter who turns their ranking round moves the count of each of the m (m - 1) / 2 pairs by one, and nobody moves
     more: :math:`l_1` sensitivity :math:`\binom{m}{2}`, :math:`l_2` sensitivity its root, both attained. A voter who
     comes or goes moves half a margin by one half. A ballot with ties or gaps moves no more, but some halves of margins
@@ -78,6 +81,12 @@ class NoisyMatrix(AdditiveNoise):
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        on_steps("margins", "noisy margins", "whole numbers"),
+        Published("order", "the margins, by a public rule"),
+    )
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 1.0

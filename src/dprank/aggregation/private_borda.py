@@ -24,6 +24,7 @@ from dprank.privacy.discrete_gaussian import Answers, smoothed_epsilon
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source, best_first
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, score_places
+from dprank.privacy.published import Published
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
@@ -32,6 +33,12 @@ __all__ = ["PrivateBorda"]
 #: Most items of which all is listed that a replaced ranking may do, or one that is added, for the exact law of discrete
 #: Gaussian noise: of more it would be too long.
 _REPLACED, _ADDED = 6, 32
+
+
+def _whole_again(release: Ranking) -> NDArray[np.float64]:
+    """Scores from differences that are whole numbers of grains."""
+    scores, grain = np.asarray(release.scores), release.mechanism.grain
+    return np.asarray(grain * centred_scores(np.rint((scores[0] - scores) / grain)))
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class PrivateBorda(AdditiveNoise):
 
     Notes
     -----
+    Publishes scores: noisy sums of places (whole numbers, or halves, less their mean); order: the scores, equal ones by
+    chance.
+
     The order depends on differences of scores only, so that a common shift of all scores changes nothing, and a voter
     moves them by no more than the least norm of the move over all shifts. To replace a ranking moves the sums most
     where it is turned round, with :math:`l_1` norm :math:`\lfloor m^2 / 2 \rfloor` and :math:`l_2` norm
@@ -89,6 +99,12 @@ class PrivateBorda(AdditiveNoise):
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("scores", "noisy sums of places", "whole numbers, or halves, less their mean", _whole_again),
+        Published("order", "the scores, equal ones by chance"),
+    )
 
     #: What `additive_error` goes with: the order costs at most this times the least cost, plus the error.
     ratio: ClassVar[float] = 5.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial, inf, nextafter, sqrt
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.discrete_gaussian import Answers
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
+from dprank.privacy.published import Published
 from dprank.release import Ranking, source_of
 
 __all__ = ["PrivateFootrule", "assignments", "cheapest", "cheapest_orders", "footrule_costs"]
@@ -55,6 +56,8 @@ class PrivateFootrule(AdditiveNoise):
 
     Notes
     -----
+    Publishes order: the cheapest by noisy counts of places.
+
     *Privacy.* A voter is behind m of the :math:`m^2` counts. To replace a ranking by one that puts no item at the same
     place moves 2 m of them by one, and no replacement moves more: :math:`l_1` sensitivity 2 m, :math:`l_2` sensitivity
     its root. A voter who comes or goes moves m. The order is computed from the noisy counts alone.
@@ -79,6 +82,9 @@ class PrivateFootrule(AdditiveNoise):
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("order", "the cheapest by noisy counts of places"),)
 
     #: Which estimates a release has, besides the order.
     shows = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from dprank.privacy.discrete_gaussian import Answers, exact_epsilon, smoothed_ep
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, compose, ratio_up, require_promise
 from dprank.privacy.noise import Law, Noise, Source, require_drawable, require_source
+from dprank.privacy.published import Published
 from dprank.release import Ranking, source_of
 
 __all__ = ["PrivateKwikSort"]
@@ -63,6 +64,8 @@ class PrivateKwikSort:
 
     Notes
     -----
+    Publishes order: noisy margins, and fair coins.
+
     Which pair is compared next depends on earlier answers, so losses compose adaptively: those of Laplace noise add;
     Gaussian answers of scale s and a Gaussian matrix of scale t are together as private as one Gaussian answer of
     :math:`1 / \sigma^2 = q / s^2 + \binom{m}{2} / t^2` (Dong, Roth and Su 2022, Corollary 2), discrete ones nearly so
@@ -77,6 +80,9 @@ class PrivateKwikSort:
     >>> mechanism.release(votes, SECURE).ranking
     ('roads', 'schools', 'parks')
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("order", "noisy margins, and fair coins"),)
 
     n_items: int
     queries: int

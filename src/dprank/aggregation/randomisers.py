@@ -407,6 +407,11 @@ class OrderReport:
         """Items in the order sent, shape (voters, length)."""
         return self.order.report(positions, rng)
 
+    @property
+    def doubled_chance(self) -> float:
+        """Twice the chance that a pair is told truly: this times an estimated sum of places is a whole number."""
+        return 2 * self.order.chance * self.order.shrinkage
+
     def estimate(self, reports: NDArray[Any]) -> NDArray[np.float64]:
         """Unbiased estimates of mean places less (m - 1) / 2."""
         margins = np.zeros((self.n_items, self.n_items))

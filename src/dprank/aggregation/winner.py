@@ -22,6 +22,7 @@ from dprank.data.ballots import HEAVIEST, BallotForm, Ballots, require_ballots
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import SecureSource, Source, require_source
+from dprank.privacy.published import Published
 from dprank.release import Selection, source_of
 
 __all__ = ["PrivateWinner", "WinnerRule"]
@@ -58,6 +59,8 @@ class PrivateWinner:
 
     Notes
     -----
+    Publishes items: the largest noisy score.
+
     An item that beats every other in the majority of pairs, a Condorcet winner, has the only worst margin above 0; if
     it wins every pair by x voters or more, every other item loses one by x, and is 2 x or more behind.
 
@@ -85,6 +88,9 @@ class PrivateWinner:
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("items", "the largest noisy score"),)
 
     #: How many items come out.
     k: ClassVar[int] = 1

@@ -193,9 +193,9 @@ def _merge(first, second, points, n):
     smaller, mine = np.empty(first.size, np.uint32), np.empty(first.size, np.uint8)
     for r in range(first.size):
         a, b = np.int64(first[r]), np.int64(second[r])
-        high = max(a, b)
-        at = place[high]
-        place[high] = at + 1
+        larger = max(a, b)
+        at = place[larger]
+        place[larger] = at + 1
         smaller[at] = min(a, b)
         mine[at] = points[r] if a < b else 2 - points[r]
     place[:] = start[:-1]

@@ -28,6 +28,7 @@ from dprank.data.rankings import require_items
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.kept import kept_for, kept_loss
 from dprank.privacy.noise import SecureSource, Source, best_first, require_source
+from dprank.privacy.published import Published
 from dprank.privacy.randomized_response import GRAIN, randomise
 from dprank.privacy.reports import require_reports
 from dprank.release import Ranking, Report, source_of, source_of_reports
@@ -43,6 +44,12 @@ class Sent(NamedTuple):
 
     rows: NDArray[np.int64]
     signs: NDArray[np.int8]
+
+
+def _whole_again(release: Ranking) -> NDArray[np.float64]:
+    """Scores from whole sums."""
+    unit = release.mechanism.length * release.mechanism.shrinkage
+    return np.asarray((np.rint(np.asarray(release.scores) * unit) + 0.0) / unit)
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,9 @@ class LocalComparisons:
 
     Notes
     -----
+    Publishes scores: sums of reports (whole numbers over length times shrinkage); order: the scores, equal ones by
+    chance.
+
     A person picks `length` s of the a pairs that they were asked about, blindly; throws one coin, which says with
     probability c whether all s answers are sent as they are, or s fair coins are sent in their place. A tie, and an
     answer left out, is a fair coin as well: a report is then as likely as the mean of what it is under some answers to
@@ -106,6 +116,12 @@ class LocalComparisons:
     >>> poll.aggregate(reports, pairs, SECURE, items=["roads", "schools", "parks"]).guarantee.model
     'local'
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("scores", "sums of reports", "whole numbers over length times shrinkage", _whole_again),
+        Published("order", "the scores, equal ones by chance"),
+    )
 
     #: Which estimates a release has, besides the order.
     shows: ClassVar[tuple[str, ...]] = ("scores",)
@@ -243,7 +259,7 @@ class LocalComparisons:
     def weight(self, asked: ArrayLike) -> NDArray[np.float64]:
         """What a sign counts of a person who was asked about so many pairs: pairs / (pairs told of * c)."""
         asked = np.asarray(asked)
-        return np.asarray(np.maximum(asked, self.length) / (self.length * self.shrinkage))
+        return np.asarray(asked / (np.minimum(asked, self.length) * self.shrinkage))
 
     def aggregate(self, reports: Any, pairs: ArrayLike, rng: Source, *, items: Sequence[str]) -> Ranking:
         """The order that the reports of all people give: needs no trust, and spends nothing more.

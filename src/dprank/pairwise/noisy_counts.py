@@ -36,6 +36,7 @@ from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
 from dprank.privacy.noise import Law, Source, best_first, require_drawable
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, pair_places, score_places
+from dprank.privacy.published import Published, on_steps
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
@@ -95,6 +96,8 @@ class NoisyCounts:
 
     Notes
     -----
+    Publishes scores: noisy counts (multiples of 1, or of 1/2 with half wins); order: the scores, equal ones by chance.
+
     A ballot answers some pairs, none twice, and a tie or a gap adds nothing to a net win: with ``score="net"``,
     ``design="once"`` and as many answers as there are pairs, `release` takes `Ballots`. Weights w and w' make of the
     scores s and s' of a replaced voter w s and w' s', whose distance is convex in both: it is largest where each weight
@@ -131,6 +134,12 @@ class NoisyCounts:
     >>> release.publishable, len(release.ranking), str(release.guarantee)
     (True, 3, 'epsilon = 1 (central; replace one voter)')
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        on_steps("scores", "noisy counts", "multiples of 1, or of 1/2 with half wins", lambda m: GRAIN[m.score]),
+        Published("order", "the scores, equal ones by chance"),
+    )
 
     #: Which estimates a release has, besides the order.
     shows: ClassVar[tuple[str, ...]] = ("scores",)

@@ -31,6 +31,7 @@ from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
 from dprank.privacy.noise import Law, best_first
 from dprank.privacy.pair_ranges import NoRanges, Places, Sampling, drawn, score_places
+from dprank.privacy.published import Published, on_steps
 from dprank.privacy.ranges import ScoreNoise
 from dprank.release import Ranking, source_of
 
@@ -136,6 +137,12 @@ def _loss_of_one(scale: float, ridge: float, link: Link, graph: Graph) -> float:
 _loss_of_known = lru_cache(1 << 14)(_loss_of_one)
 
 
+def _on_grid(strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Multiples of `STEP`, as floats from 4096 on are anyway; no negative zero."""
+    near = np.clip(strengths, -4096.0, 4096.0)
+    return np.where(near == strengths, np.rint(near / STEP) * STEP + 0.0, strengths)
+
+
 @dataclass(frozen=True)
 class PerturbedMLE:
     """Laplace noise on the linear term of a penalised log likelihood; its minimiser is the release.
@@ -169,6 +176,10 @@ class PerturbedMLE:
     --------
     PerturbedMLE.calibrated : the noise that a given epsilon needs.
 
+    Notes
+    -----
+    Publishes scores: noisy wins and the public graph (multiples of 2^-40); order: the scores, equal ones by chance.
+
     Examples
     --------
     >>> import dprank
@@ -180,6 +191,12 @@ class PerturbedMLE:
     >>> release.publishable, str(release.guarantee)
     (True, 'epsilon = 1 (central; replace one voter)')
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        on_steps("scores", "noisy wins and the public graph", "multiples of 2^-40", lambda _: STEP),
+        Published("order", "the scores, equal ones by chance"),
+    )
 
     #: Which estimates a release has, besides the order.
     shows: ClassVar[tuple[str, ...]] = ("scores",)
@@ -310,8 +327,7 @@ class PerturbedMLE:
         the ridge, whatever the data, and large where the ridge is small. Taking it away is post-processing.
         """
         theta = self._minimiser(data, rng)
-        scores = theta - theta.mean()
-        scores = np.where(np.abs(scores) < 4096, np.rint(scores / STEP) * STEP + 0.0, scores)  # the larger are anyway
+        scores = _on_grid(theta - theta.mean())
         return Ranking(data.items, best_first(scores, rng), scores, mechanism=self, source=source_of(rng, self))
 
     def open_places(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from dprank._require import (
 from dprank.data.tallies import Tallies, counted, finite, require_exact_values, require_items, require_k
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import SecureSource, Source, require_source
+from dprank.privacy.published import Published
 from dprank.privacy.thresholds import threshold
 from dprank.release import Selection, source_of
 from dprank.topk.joint_counts import Choices, Lists, Sets
@@ -66,6 +67,8 @@ class JointExponential:
 
     Notes
     -----
+    Publishes items: one draw, the likelier the larger the values.
+
     With values best first, a list s loses :math:`\max_i (c_i - c_{s_i})` (Gillenwater, Joseph, Muñoz Medina and Ribero
     Diaz 2022, "A Joint Exponential Mechanism for Differentially Private Top-k"). A set S loses
     :math:`\max_{j \notin S} c_j - \min_{i \in S} c_i`, which is below 0 if it is the right one (Shekelyan and Loukides
@@ -101,6 +104,9 @@ class JointExponential:
     >>> mechanism.release([90, 10, 70, 0], dprank.SECURE).items.shape
     (2,)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("items", "one draw, the likelier the larger the values"),)
 
     k: int
     scale: float

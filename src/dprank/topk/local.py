@@ -22,6 +22,7 @@ from dprank.data.tallies import Tallies, require_items, require_k
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.kept import kept_for, kept_loss
 from dprank.privacy.noise import SECURE, SecureSource, Source, best_first, require_source
+from dprank.privacy.published import Published
 from dprank.privacy.randomized_response import GRAIN, randomise
 from dprank.privacy.reports import require_lists
 from dprank.release import Report, Selection, source_of, source_of_reports
@@ -75,6 +76,9 @@ class LocalTopK:
 
     Notes
     -----
+    Publishes items: the values, equal ones by chance; values: sums of reports, and their number (whole numbers, less
+    chances, over a chance).
+
     Who has fewer than `per_person` = a items has blanks besides: of d = m + a codes everybody has a, and how many of
     them are items does not show. A person throws one coin: with probability c the set sent is one of those that hold
     at least `hits` of their codes, else one of all sets of so many codes, all equally likely.
@@ -114,6 +118,12 @@ class LocalTopK:
     >>> words.aggregate(reports, SECURE).guarantee.model
     'local'
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("items", "the values, equal ones by chance"),
+        Published("values", "sums of reports, and their number", "whole numbers, less chances, over a chance"),
+    )
 
     #: Which estimates a release has, besides the items.
     shows: ClassVar[tuple[str, ...]] = ("values",)

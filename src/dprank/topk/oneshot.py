@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from dprank.data.tallies import MOST_CHOSEN, Tallies, counted, finite, require_e
 from dprank.privacy import noise as noises
 from dprank.privacy.gaussian import zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, compose, require_promise, require_scale
+from dprank.privacy.published import Published, on_steps
 from dprank.release import Selection, source_of
 from dprank.topk.accounting import Chosen, Shown, shared_scales, splits
 from dprank.topk.chance import gap_needed, set_chance
@@ -86,6 +87,8 @@ class Oneshot:
 
     Notes
     -----
+    Publishes items: the largest noisy values; values: their values under fresh noise (whole numbers).
+
     Items are declared, never read off the data: what one person alone has would come out with a chance above 0 against
     none without that person, at every scale. Let a neighbour move each label's value, 0 where a label is absent, by at
     most the sensitivity, as counts are moved. The values of a list of labels that does not depend on the data then move
@@ -110,6 +113,12 @@ class Oneshot:
     >>> len(mechanism.release(patients, dprank.SECURE).items)
     2
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("items", "the largest noisy values"),
+        on_steps("values", "their values under fresh noise", "whole numbers"),
+    )
 
     k: int
     scale: float

@@ -23,6 +23,7 @@ from dprank.data.tallies import (
 from dprank.privacy.composition import Composition, require_spare
 from dprank.privacy.guarantee import Adjacency, Guarantee, require_promise, require_scale
 from dprank.privacy.noise import SecureSource, require_source
+from dprank.privacy.published import Published
 from dprank.release import Selection, source_of
 from dprank.topk.accounting import Rounds
 from dprank.topk.chance import gap_needed, rounds_chance
@@ -76,6 +77,8 @@ class Peeling:
 
     Notes
     -----
+    Publishes items: the largest noisy value of each round.
+
     What a round costs is proved in `dprank.topk.accounting`.
 
     One pass of Gumbel noise (`dprank.topk.oneshot.Oneshot`, ordered) releases the same order with the same law.
@@ -94,6 +97,9 @@ class Peeling:
     >>> mechanism.release([90, 10, 50, 0], dprank.SECURE).items.shape
     (2,)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("items", "the largest noisy value of each round"),)
 
     #: Whose rounds `dprank.SECURE` draws.
     exact_noise: ClassVar[tuple[str, ...]] = ("gumbel", "exponential")

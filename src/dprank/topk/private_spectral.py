@@ -35,6 +35,7 @@ from dprank._require import (
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.tallies import require_k
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
+from dprank.privacy.published import Published
 from dprank.release import Selection
 from dprank.topk._chain_moves import damped_move, undamped_move
 from dprank.topk.oneshot import Oneshot
@@ -92,6 +93,8 @@ class PrivateRankCentrality(FrozenFields):
 
     Notes
     -----
+    Publishes items: the largest noisy scores.
+
     The guarantee is that of exact arithmetic. Scores are real numbers, so there is no secure release: `release` refuses
     `dprank.SECURE`. To publish, add noise to the win counts, which are integers (`dprank.pairwise.NoisyCounts`).
 
@@ -112,6 +115,9 @@ class PrivateRankCentrality(FrozenFields):
     >>> mechanism.select(second_wins, np.random.default_rng(0)).items.tolist()
     [0]
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (Published("items", "the largest noisy scores"),)
 
     #: Which items are released, and not which of them is best.
     ordered: ClassVar[bool] = False

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import require_drawable, require_source
+from dprank.privacy.published import Published, on_steps
 from dprank.release import Decision, source_of
 from dprank.uniformity._thresholds import LARGEST
 from dprank.uniformity.laplace import discrete_laplace_cdf
@@ -112,6 +113,9 @@ class Bucketed(_Batches):
 
     Notes
     -----
+    Publishes reject: a coin, or one random batch; statistic: the decision (0 or 1); threshold: nothing private (1);
+    p_value: the decision (the size of the test, or 1).
+
     Where a table has rows for persons, a person's rows say at which place the ranking stands: voters are dealt to the
     batches at random, or one who moves would move all others. How they are dealt is told to nobody.
 
@@ -127,6 +131,19 @@ class Bucketed(_Batches):
     >>> test.exact_size <= 0.1
     True
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("reject", "a coin, or one random batch"),
+        on_steps("statistic", "the decision", "0 or 1"),
+        on_steps("threshold", "nothing private", "1"),
+        Published(
+            "p_value",
+            "the decision",
+            "the size of the test, or 1",
+            lambda r: r.mechanism.exact_size if r.reject else 1.0,
+        ),
+    )
 
     coin: float
     delta: float = 0.0
@@ -260,6 +277,11 @@ class BatchVote(_Batches):
     --------
     dprank.uniformity.optimal_vote.OptimalVote : rejects more often at the same size.
 
+    Notes
+    -----
+    Publishes statistic: the noisy number of votes (whole numbers); threshold: nothing private (a whole number); reject:
+    the statistic; p_value: the statistic (values of a public function).
+
     Examples
     --------
     >>> import numpy as np
@@ -271,6 +293,16 @@ class BatchVote(_Batches):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        on_steps("statistic", "the noisy number of votes", "whole numbers"),
+        Published("threshold", "nothing private", "a whole number", lambda r: r.mechanism.threshold),
+        Published("reject", "the statistic"),
+        Published(
+            "p_value", "the statistic", "values of a public function", lambda r: r.mechanism._p_value(int(r.statistic))
+        ),
+    )
 
     scale: float
     threshold: int
@@ -358,10 +390,11 @@ class BatchVote(_Batches):
         positions = self.dealt(data, rng)
         votes = sum(self.batch_rejects(positions, pairs, batch) for batch in range(self.n_batches))
         noisy = votes + int(noise.discrete_laplace(self.scale, 1, rng=rng)[0])
-        p_value = vote_sf(self.n_batches, self.batch_power(), self.scale, noisy)
-        source = source_of(rng, self)
-        least = float(self.threshold)
+        p_value, source, least = self._p_value(noisy), source_of(rng, self), float(self.threshold)
         return Decision(noisy >= self.threshold, float(noisy), least, p_value, mechanism=self, source=source)
+
+    def _p_value(self, noisy: int) -> float:
+        return vote_sf(self.n_batches, self.batch_power(), self.scale, noisy)
 
 
 def vote_sf(n_batches: int, rate: float, scale: float, votes: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,7 @@ from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Law, require_drawable, require_source
+from dprank.privacy.published import Published
 from dprank.release import Decision, source_of
 from dprank.uniformity._thresholds import LARGEST
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -60,6 +61,13 @@ def disagreements(positions: NDArray[Any], pairs: NDArray[np.int64]) -> int:
     return int((first * (len(positions) - first)).sum())
 
 
+def _whole_again(release: Decision) -> float:
+    """Y from a whole number of disagreements."""
+    test = release.mechanism
+    whole = round((test.n_pairs * test.n_voters - release.statistic) * test.n_voters / 4)
+    return float(test.statistic(whole))
+
+
 @dataclass(frozen=True)
 class LaplaceUnif:
     """UNIF with Laplace noise on its statistic: Algorithm 4, reconstructed.
@@ -86,6 +94,11 @@ class LaplaceUnif:
     --------
     LaplaceUnif.calibrated : the least noise for an epsilon, and the exact threshold.
 
+    Notes
+    -----
+    Publishes statistic: the noisy number of disagreements (whole numbers over that of voters); threshold: nothing
+    private (one number); reject: the statistic; p_value: the statistic (values of a public function).
+
     Examples
     --------
     >>> import numpy as np
@@ -97,6 +110,16 @@ class LaplaceUnif:
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("statistic", "the noisy number of disagreements", "whole numbers over that of voters", _whole_again),
+        Published("threshold", "nothing private", "one number", lambda r: r.mechanism.threshold),
+        Published("reject", "the statistic"),
+        Published(
+            "p_value", "the statistic", "values of a public function", lambda r: r.mechanism.null_sf(r.statistic)
+        ),
+    )
 
     n_items: int
     n_voters: int

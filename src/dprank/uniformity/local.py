@@ -6,7 +6,7 @@ Busa-Fekete, Fotakis and Zampetakis (2021), Section 6, and a test of ours that n
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,7 @@ from dprank.data.kendall import as_positions
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
+from dprank.privacy.published import Published
 from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
 from dprank.release import Decision, source_of
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
@@ -84,6 +85,12 @@ class LocalPairs(_Randomised):
     --------
     LocalOneBit : needs far fewer voters.
 
+    Notes
+    -----
+    Publishes statistic: sums of reports, and their number (whole numbers over that of reports); threshold: the number
+    of reports (whole numbers over it); reject: statistic and threshold; p_value: the statistic, and the number of
+    reports (values of a public function).
+
     Examples
     --------
     >>> import numpy as np
@@ -95,6 +102,14 @@ class LocalPairs(_Randomised):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("statistic", "sums of reports, and their number", "whole numbers over that of reports"),
+        Published("threshold", "the number of reports", "whole numbers over it"),
+        Published("reject", "statistic and threshold"),
+        Published("p_value", "the statistic, and the number of reports", "values of a public function"),
+    )
 
     _: KW_ONLY
     randomness: Literal["public", "private"] = "public"
@@ -213,6 +228,12 @@ class LocalOneBit(_Randomised):
     --------
     dprank.uniformity.local_two_stage.LocalTwoStage : of four items or more it finds more, in two rounds.
 
+    Notes
+    -----
+    Publishes statistic: sums of reports, and their number (whole numbers over that of a group); threshold: the number
+    of reports (whole numbers over that of a group); reject: statistic and threshold; p_value: the statistic, and the
+    number of reports (values of a public function).
+
     Examples
     --------
     >>> import numpy as np
@@ -224,6 +245,14 @@ class LocalOneBit(_Randomised):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("statistic", "sums of reports, and their number", "whole numbers over that of a group"),
+        Published("threshold", "the number of reports", "whole numbers over that of a group"),
+        Published("reject", "statistic and threshold"),
+        Published("p_value", "the statistic, and the number of reports", "values of a public function"),
+    )
 
     groups: int = 1
 

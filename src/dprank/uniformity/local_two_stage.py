@@ -7,7 +7,7 @@ interactivity in local differential privacy").
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from dprank._require import as_array, require_positive, require_probability, req
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
+from dprank.privacy.published import Published, on_steps
 from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
 from dprank.release import Decision, source_of
 from dprank.uniformity.local import _positions, _Randomised
@@ -51,6 +52,10 @@ class LocalTwoStage(_Randomised):
 
     Notes
     -----
+    Publishes statistic: the number of reports that agree (whole numbers); threshold: the number of reports (whole
+    numbers); reject: statistic and threshold; p_value: the statistic, and the number of reports (values of a public
+    function).
+
     With positions :math:`\pi_i` the answer to weights w is the sign of :math:`\sum_i w_i (m - 1 - 2 \pi_i)`, a fair
     coin where that is 0, reversed with probability `flips` / 2^53.
 
@@ -90,6 +95,14 @@ class LocalTwoStage(_Randomised):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        on_steps("statistic", "the number of reports that agree", "whole numbers"),
+        on_steps("threshold", "the number of reports", "whole numbers"),
+        Published("reject", "statistic and threshold"),
+        Published("p_value", "the statistic, and the number of reports", "values of a public function"),
+    )
 
     learners: float = 0.5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,7 @@ from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import require_drawable, require_source
+from dprank.privacy.published import Published, on_steps
 from dprank.release import Decision, source_of
 from dprank.uniformity._thresholds import LARGEST
 from dprank.uniformity.laplace import discrete_laplace_cdf
@@ -40,6 +41,22 @@ Statistic = Literal["pairs", "ranks"]
 _FAR = 45.0
 #: Places of simulated rankings that are held at a time.
 _BLOCK = 1 << 16
+
+
+def _threshold_again(release: Decision) -> float:
+    """The threshold, a whole number or infinite; of pairs that of the test."""
+    test = release.mechanism
+    if test.statistic == "pairs":
+        return float(test.threshold())
+    return float(np.rint(release.threshold))
+
+
+def _p_value_again(release: Decision) -> float:
+    """Of pairs from the statistic; with ranks a whole number over another."""
+    test = release.mechanism
+    if test.statistic == "pairs":
+        return float(test.p_value(release.statistic))
+    return float(round(release.p_value * (1 + test.null_draws)) / (1 + test.null_draws))
 
 
 @dataclass(frozen=True)
@@ -70,6 +87,10 @@ class NoisyNorm:
 
     Notes
     -----
+    Publishes statistic: the noisy norm (whole numbers of steps); threshold: nothing private, but coins of its own with
+    ranks (whole numbers); reject: statistic and threshold; p_value: the statistic, and those coins (values of a public
+    function, or whole numbers over a public one).
+
     Replacing one ranking replaces one vector v by w. By the triangle inequality the norm of the sum moves by at most
     the norm of v - w, at most :math:`2 \sqrt{\lfloor m/2 \rfloor}` for signs and :math:`\sqrt{4 m (m^2 - 1) / 3}` for
     doubled places; both are attained when all rankings agree and one is reversed. Rounding down to a grid of which the
@@ -88,6 +109,19 @@ class NoisyNorm:
     >>> decision.reject, decision.p_value
     (True, 0.001)
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        on_steps("statistic", "the noisy norm", "whole numbers of steps"),
+        Published("threshold", "nothing private, but coins of its own with ranks", "whole numbers", _threshold_again),
+        Published("reject", "statistic and threshold"),
+        Published(
+            "p_value",
+            "the statistic, and those coins",
+            "values of a public function, or whole numbers over a public one",
+            _p_value_again,
+        ),
+    )
 
     n_items: int
     n_voters: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from dprank._search import least_whole, least_whole_under
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Source, require_drawable, require_source
+from dprank.privacy.published import Published, on_steps
 from dprank.release import Decision, source_of
 from dprank.uniformity._thresholds import LARGEST
 from dprank.uniformity.bucketed import _Batches, votes_law
@@ -67,6 +68,9 @@ class OptimalVote(_Batches):
 
     Notes
     -----
+    Publishes statistic: the noisy number of votes (multiples of 2^-21); threshold: nothing private (a multiple of
+    2^-21); reject: the statistic; p_value: the statistic (values of a public function).
+
     The noise N is a discrete Laplace variable L plus an independent U, uniform on the odd multiples of 2^-21 between
     -1/2 and 1/2, on condition that N is not beyond the bound: Tulap noise (Awan and Slavkovic 2018) up
     to the grid. Replacing a ranking moves the votes V by at most 1.
@@ -101,13 +105,21 @@ class OptimalVote(_Batches):
     True
     """
 
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        on_steps("statistic", "the noisy number of votes", "multiples of 2^-21", lambda _: 1 / UNIT),
+        Published("threshold", "nothing private", "a multiple of 2^-21", lambda r: r.mechanism.threshold),
+        Published("reject", "the statistic"),
+        Published("p_value", "the statistic", "values of a public function", lambda r: r.mechanism._above(r.statistic)),
+    )
+
     scale: float
     threshold: float
     bound: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        needed = "it must lie in [1/2 + 2^-20, 2^30], or be infinite"
+        needed = "it must lie in [1/2 + 2^-21, 2^30], or be infinite"
         settle(
             self,
             scale=require_scale(self.scale, 1),

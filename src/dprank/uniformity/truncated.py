@@ -21,6 +21,7 @@ from dprank._require import (
 )
 from dprank.data.rankings import Rankings, require_rankings
 from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.published import Published
 from dprank.release import Decision, source_of
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law
@@ -59,6 +60,10 @@ class Trun:
     --------
     dprank.uniformity.noisy_norm.NoisyNorm : a test that pays log(1 / size) where this one pays 1 / size.
 
+    Notes
+    -----
+    Publishes reject: a coin whose chance is that of the sums of signs.
+
     Examples
     --------
     >>> from dprank import Trun
@@ -68,6 +73,11 @@ class Trun:
     >>> test.coin
     0.1
     """
+
+    #: What a release shows, and what it is a function of.
+    publishes: ClassVar[tuple[Published, ...]] = (
+        Published("reject", "a coin whose chance is that of the sums of signs"),
+    )
 
     #: A release has the answer alone: neither statistic nor threshold nor p-value.
     shows: ClassVar[tuple[str, ...]] = ()

@@ -96,8 +96,8 @@ def test_estimates_are_unbiased_with_the_variance_that_is_stated(length, answers
 class Forgetful(LocalComparisons):
     """Takes everybody for one who was asked about the most pairs."""
 
-    def weight(self, asked):
-        return super().weight(np.full_like(asked, self.per_person))
+    def _ranking(self, items, pairs, signs, asked, *drawn):
+        return super()._ranking(items, pairs, signs, np.full_like(asked, self.per_person), *drawn)
 
 
 @pytest.mark.parametrize(("kind", "unbiased"), [(LocalComparisons, True), (Forgetful, False)])
