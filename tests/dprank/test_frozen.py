@@ -258,6 +258,12 @@ def test_games_are_validated(broken):
         Games(**GAMES | broken)
 
 
+@pytest.mark.parametrize("other", [[2, 1], [1, 1]])
+def test_games_are_listed_in_one_order(other):
+    with refused("other"):
+        Games([0, 2, 2, 2], other, [1, 1], [0, 1])
+
+
 def test_who_reshapes_what_an_attribute_gives_reshapes_nothing():
     ballots = Rankings([[0, 1, 2], [2, 1, 0]], list("abc"))
     answers = Comparisons([0, 1], [1, 2], [1, 0], list("abc"))

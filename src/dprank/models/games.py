@@ -115,9 +115,8 @@ class Games(FrozenFields):
     def of(cls, comparisons: Comparisons) -> Games:
         """O(comparisons + items) time and memory."""
         c = require_comparisons(comparisons)
-        merge = _merge_few if len(c) < FEW_ROWS else _merge
         games = object.__new__(cls)
-        start, other, played, points = map(frozen, merge(c.first, c.second, c.points, c.n_items))
+        start, other, played, points = map(frozen, _merged(c.first, c.second, c.points, c.n_items))
         settle(games, start=start, other=other, played=played, points=points)
         return games
 
@@ -168,6 +167,19 @@ def _column(name: str, values: ArrayLike) -> NDArray[Any]:
     return column
 
 
+def _merged(first: NDArray[Any], second: NDArray[Any], points: NDArray[np.uint8], n: int) -> tuple[NDArray[Any], ...]:
+    """Start, other, played and points: by whichever way takes least, and all give the same."""
+    rows = len(first)
+    if rows < FEW_ROWS:
+        return _merge_few(first, second, points, n)
+    if n * n <= rows:
+        return _merge_dense(first, second, points, n)
+    keys = np.empty((2, rows), np.uint32 if n <= 2**30 else np.int64)
+    ends = np.zeros((2, n), np.uint32 if rows < 2**32 else np.int64)
+    start, other, played, won = _merge(first, second, points, n, *keys, *ends)
+    return start, other.astype(np.uint32), played, won
+
+
 def _merge_few(
     first: NDArray[Any], second: NDArray[Any], points: NDArray[np.uint8], n: int
 ) -> tuple[NDArray[Any], ...]:
@@ -180,45 +192,71 @@ def _merge_few(
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _merge(first, second, points, n):
+def _merge(first, second, points, n, by_larger, by_smaller, end, end_of_larger):
     """Counting sorts by the larger item, then by the smaller one, where rows of one pair meet."""
-    start, above = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     for r in range(first.size):
-        start[min(first[r], second[r]) + 1] += 1
-        above[max(first[r], second[r]) + 1] += 1
+        a, b = np.int64(first[r]), np.int64(second[r])
+        end[min(a, b)] += 1
+        end_of_larger[max(a, b)] += 1
+    below, below_of_larger = np.int64(0), np.int64(0)
     for i in range(n):
-        start[i + 1] += start[i]
-        above[i + 1] += above[i]
-    place = above[:-1].copy()
-    smaller, mine = np.empty(first.size, np.uint32), np.empty(first.size, np.uint8)
+        here, here_of_larger = np.int64(end[i]), np.int64(end_of_larger[i])
+        end[i], end_of_larger[i] = below, below_of_larger
+        below += here
+        below_of_larger += here_of_larger
     for r in range(first.size):
         a, b = np.int64(first[r]), np.int64(second[r])
         larger = max(a, b)
-        at = place[larger]
-        place[larger] = at + 1
-        smaller[at] = min(a, b)
-        mine[at] = points[r] if a < b else 2 - points[r]
-    place[:] = start[:-1]
-    other, played, won = np.empty(first.size, np.uint32), np.empty(first.size, np.int32), np.empty(first.size, np.int32)
-    for high in range(n):
-        for at in range(above[high], above[high + 1]):
-            low = smaller[at]
-            end = place[low]
-            if end > start[low] and other[end - 1] == high:
-                played[end - 1] += 1
-                won[end - 1] += mine[at]
+        by_larger[end_of_larger[larger]] = 4 * min(a, b) + (points[r] if a < b else 2 - points[r])
+        end_of_larger[larger] += 1
+    begin = np.int64(0)
+    for j in range(n):
+        for at in range(begin, end_of_larger[j]):
+            smaller = np.int64(by_larger[at] >> 2)
+            by_smaller[end[smaller]] = 4 * j + (by_larger[at] & 3)
+            end[smaller] += 1
+        begin = np.int64(end_of_larger[j])
+    start, played, won = np.empty(n + 1, np.int64), np.empty(first.size, np.int32), np.empty(first.size, np.int32)
+    new, begin = 0, np.int64(0)
+    for i in range(n):
+        start[i] = new
+        last = np.int64(-1)
+        for at in range(begin, end[i]):
+            other, mine = np.int64(by_smaller[at] >> 2), np.int64(by_smaller[at] & 3)
+            if other != last:
+                # what is written here has been read
+                by_smaller[new], played[new], won[new] = other, 1, mine
+                last = other
+                new += 1
             else:
-                other[end], played[end], won[end] = high, 1, mine[at]
-                place[low] = end + 1
+                played[new - 1] += 1
+                won[new - 1] += mine
+        begin = np.int64(end[i])
+    start[n] = new
+    return start, by_smaller[:new], played[:new], won[:new]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _merge_dense(first, second, points, n):
+    """Where there are more rows than places in a table: how often each pair was compared below, its points above."""
+    met, pairs = np.zeros(n * n, np.int64), 0
+    for r in range(first.size):
+        a, b = np.int64(first[r]), np.int64(second[r])
+        mine = np.int64(points[r] if a < b else 2 - points[r])
+        met[min(a, b) * n + max(a, b)] += (mine << 32) + 1
+    for at in range(met.size):
+        pairs += met[at] > 0
+    start = np.zeros(n + 1, np.int64)
+    other, played, won = np.empty(pairs, np.uint32), np.empty(pairs, np.int32), np.empty(pairs, np.int32)
     new = 0
     for i in range(n):
-        begin = start[i]
-        start[i] = new
-        for at in range(begin, place[i]):
-            other[new], played[new], won[new] = other[at], played[at], won[at]
-            new += 1
-    start[n] = new
-    return start, other[:new], played[:new], won[:new]
+        for j in range(i + 1, n):
+            found = met[i * n + j]
+            if found:
+                other[new], played[new], won[new] = j, found & 0xFFFFFFFF, found >> 32
+                new += 1
+        start[i + 1] = new
+    return start, other, played, won
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

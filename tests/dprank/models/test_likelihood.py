@@ -14,6 +14,7 @@ from scipy import optimize, special
 
 from dprank.data.comparisons import Comparisons
 from dprank.data.counting import win_counts
+from dprank.models import games as games_module
 from dprank.models import newton, tables
 from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT, sample_erdos_renyi, sample_voters
 from dprank.models.games import Games
@@ -141,6 +142,24 @@ def test_games_merge_what_the_rows_say():
     assert dict(zip(pairs, games.points.tolist(), strict=True)) == points
     assert games.n_items == 7
     np.testing.assert_array_equal(games.wins, win_counts(data, "half"))
+
+
+@pytest.mark.parametrize(("n_items", "rows"), [(40, 60), (12, 60), (12, 400), (300, 2000), (2, 9), (5, 0)])
+def test_games_are_the_same_by_every_way_of_merging(n_items, rows):
+    """In the order of the items, whatever that of the rows; with keys of 32 bits and of 64."""
+    rng = np.random.default_rng(rows)
+    first = rng.integers(0, n_items, rows)
+    second, points = (first + rng.integers(1, n_items, rows)) % n_items, rng.integers(0, 3, rows).astype(np.uint8)
+    found = []
+    for kind in (np.uint16, np.int64):
+        order = rng.permutation(rows)
+        columns = first[order].astype(kind), second[order].astype(kind), points[order]
+        found += [games_module._merge_few(*columns, n_items), games_module._merge_dense(*columns, n_items)]
+        for key, count in ((np.uint32, np.uint32), (np.int64, np.int64)):
+            room = *np.empty((2, rows), key), *np.zeros((2, n_items), count)
+            found.append(games_module._merge(*columns, n_items, *room))
+    assert len({tuple(tuple(part.tolist()) for part in parts) for parts in found}) == 1
+    Games(*found[0])
 
 
 def test_games_of_no_comparison_and_of_lonely_items():
