@@ -1,4 +1,4 @@
-"""The k most frequent items under local privacy: everybody sends one random set that rather holds items of theirs.
+"""The k most frequent items, nobody being trusted: all send one random set that rather holds theirs (long: its law).
 
 Not in Qiao, Su and Zhang (2021). Of one item a person it is subset selection (Ye and Barg 2018, "Optimal schemes for
 discrete distribution estimation under locally differential privacy"), of several PrivSet (Wang and others 2018,

@@ -1,4 +1,4 @@
-"""Tests of uniformity on batches of rankings: one outcome at random, or a noisy vote.
+"""Tests of uniformity on batches of rankings: one outcome at random, or a noisy vote (long: two tests, four laws).
 
 Busa-Fekete, Fotakis and Zampetakis (2021), Section 5, after Theorem 6, let one batch decide, which promises no finite
 epsilon. What is private instead is ours: a coin besides, or a noisy vote of all batches.
