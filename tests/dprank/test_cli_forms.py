@@ -195,21 +195,16 @@ BROKEN = {
     "wide: empty": ("wide", b"", "empty"),
     "wide: a column missing": ("wide", lines("who,roads,schools,parks", "SECRET,1,2,3"), "no column 'debt'"),
     "wide: a column twice": ("wide", lines(HEAD + ",debt", ROW + ",9"), "line 1: column 6"),
-    "wide: more fields": ("wide", lines(HEAD, ROW, ROW + ",9"), "line 3 has 6 fields"),
-    "wide: quote open": ("wide", lines(HEAD, '"SECRET,1,2,3,4'), "quotation mark"),
-    "wide: latin-1": ("wide", lines(HEAD, ROW) + "\nZoë SECRET,1,2,3,4".encode("latin-1"), "line 3 is not UTF-8"),
-    "wide: null": ("wide", lines(HEAD, "SECRET\x00,1,2,3,4"), "line 2 holds a null"),
+    "wide: quote open": ("wide", lines(HEAD.replace("roads", '"roads'), ROW), "quotation mark"),
+    "wide: latin-1": ("wide", "Zoë,".encode("latin-1") + lines(HEAD, ROW), "line 1 is not UTF-8"),
+    "wide: null": ("wide", lines("SECRET\x00," + HEAD, ROW), "line 1 holds a null"),
     "wide: no person": ("wide", lines("roads,schools,parks,debt", "1,2,3,4"), "no column 'who'"),
     "long: no place": ("long", lines("who,thing", "SECRET,roads"), "no column 'place'"),
     "long: no header": ("long", lines("SECRET,roads,1", "SECRET,parks,2"), "no column"),
-    "long: more fields": ("long", lines("who,thing,place", "SECRET,roads,1,9"), "line 2 has 4 fields"),
     "orders: of another column": ("orders", lines("who,votes", "SECRET,roads>parks"), "no column 'vote'"),
-    "orders: commas": ("orders", lines("who,vote", "SECRET,roads,parks,debt"), "line 2 has 4 fields"),
-    "orders: truncated": ("orders", lines("who,vote", 'SECRET,"roads>pa'), "quotation mark"),
     "weighted: no weight": ("weighted", lines(HEAD, ROW), "no column 'heavy'"),
     "tallies: empty": ("tallies", b"\n", "empty"),
     "tallies: another column": ("tallies", lines("who,item", "SECRET,flu"), "no column 'diagnosis'"),
-    "tallies: more fields": ("tallies", lines("who,diagnosis", "SECRET,flu,9"), "line 2 has 3 fields"),
     "tallies: gzip": ("tallies", b"\x1f\x8b\x08\x00" + b"\x00" * 40, "line 1"),
     "pairs: no pair": ("pairs", lines("who,Pay,Hours", "SECRET,1,2"), "no column is named like"),
     "pairs: an undeclared pair": ("pairs", lines("who,Pay vs Zoo", "SECRET,left"), "no column is named like"),
@@ -218,6 +213,15 @@ BROKEN = {
 #: Files that are a table. What is wrong in a row is one person's, and left out: to refuse it would tell.
 TAKEN = {
     "wide: header only": ("wide", lines(HEAD)),
+    "wide: more fields": ("wide", lines(HEAD, ROW, ROW + ",9")),
+    "wide: quote open": ("wide", lines(HEAD, '"SECRET,1,2,3,4')),
+    "wide: latin-1": ("wide", lines(HEAD, ROW) + "\nZoë SECRET,1,2,3,4".encode("latin-1")),
+    "wide: null": ("wide", lines(HEAD, "SECRET\x00,1,2,3,4")),
+    "long: more fields": ("long", lines("who,thing,place", "SECRET,roads,1,9")),
+    "orders: commas": ("orders", lines("who,vote", "SECRET,roads,parks,debt")),
+    "orders: truncated": ("orders", lines("who,vote", 'SECRET,"roads>pa')),
+    "tallies: more fields": ("tallies", lines("who,diagnosis", "SECRET,flu,9", "a,gout")),
+    "pairs: more fields": ("pairs", lines("who,Pay vs Hours", "SECRET,left,9", "a,left")),
     "wide: words": ("wide", lines(HEAD, "SECRET,first,second,third,fourth", ROW)),
     "wide: gaps": ("wide", lines(HEAD, "SECRET,1,,3,4", ROW)),
     "wide: fewer fields": ("wide", lines(HEAD, "SECRET,1", ROW)),
@@ -363,17 +367,11 @@ CITY = dprank.example("city.toc").read_text()
 
 @pytest.mark.slow
 @each("change, about", [
-    (lambda text: text.replace("16: 2,1,3,4", "16: 2,1,3"), "line 12: order: an alternative is missing"),
-    (lambda text: text.replace("16: 2,1,3,4", "-16: 2,1,3,4"), "line 12: count"),
-    (lambda text: text.replace("16: 2,1,3,4", "17: 2,1,3,4"), "NUMBER VOTERS is not the sum"),
     (lambda text: text.replace("ALTERNATIVE NAME 2: schools", "ALTERNATIVE NAME 2: roads"), "line 9: ALTERNATIVE NAME"),
     (lambda text: text.replace("DATA TYPE: toc", "DATA TYPE: soc"), "line 3: DATA TYPE"),
     (lambda text: text.replace("NUMBER VOTERS: 250", "NUMBER VOTERS: SECRET"), "line 6: NUMBER VOTERS"),
-    (lambda text: text[:-20], "line"),
-    (lambda text: text[: text.index("5: 2,4")], "NUMBER UNIQUE ORDERS"),
     (lambda text: "", "no header"),
     (lambda text: text.replace("#", ""), "no header"),
-    (lambda text: text + "SECRET\n", "count"),
 ])  # fmt: skip
 def test_a_broken_file_of_preflib_is_refused(tmp_path_factory, change, about):
     path = tmp_path_factory.mktemp("p") / "city.toc"

@@ -211,8 +211,8 @@ def cleaning_by_content(patch):
     # what is misspelt counts for the item that most others wrote
     sniff = accounts.sniff
 
-    def cleaned(path):
-        found = sniff(path)
+    def cleaned(*given):
+        found = sniff(*given)
         known = found.frame["what"].isin(["ash", "elm", "fir"])
         counts = found.frame["what"][known].value_counts()
         if len(counts):
@@ -265,7 +265,7 @@ def hash_of_the_data_published(patch):
 
 
 def sampling_error_from_the_data_published(patch):
-    also_published(patch, lambda intake, _: float(np.std(intake.data.positions)))
+    also_published(patch, lambda intake, _: float(np.std(intake.data.places)))
 
 
 def scale_from_the_number_of_persons(patch):

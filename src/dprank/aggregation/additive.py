@@ -22,7 +22,7 @@ from dprank._require import (
 )
 from dprank._search import least_under
 from dprank.data.ballots import HEAVIEST, BallotForm, Ballots, require_ballots
-from dprank.data.rankings import Rankings, require_rankings
+from dprank.data.rankings import UNRANKED, Rankings, require_rankings
 from dprank.privacy import noise as laws
 from dprank.privacy.discrete_gaussian import Answers, exact_epsilon, smoothed_epsilon
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
@@ -163,7 +163,7 @@ class AdditiveNoise(ABC):
     def _rankings(self, data: Any) -> Rankings:
         """Of `n_items` items; where the mechanism is for full ones."""
         if isinstance(data, Ballots):
-            raise ValueError("data are dprank.Ballots, which may have ties and gaps; ballots = 'partial' takes them")
+            raise ValueError(f"data are dprank.Ballots, {UNRANKED}; ballots = 'partial' takes them")
         return require_rankings(data, self.n_items)
 
     def _ballots(self, data: Any) -> Ballots:

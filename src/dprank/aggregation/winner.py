@@ -19,7 +19,7 @@ from dprank._require import (
 )
 from dprank._search import least
 from dprank.data.ballots import HEAVIEST, BallotForm, Ballots, require_ballots
-from dprank.data.rankings import Rankings, require_rankings
+from dprank.data.rankings import UNRANKED, Rankings, require_rankings
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import SecureSource, Source, require_source
 from dprank.privacy.published import Published
@@ -273,5 +273,5 @@ class PrivateWinner:
         if self.ballots == "partial":
             return require_ballots(data, self.n_items).bounded_weight(self.max_weight)
         if isinstance(data, Ballots):
-            raise ValueError("data are dprank.Ballots, which may have ties and gaps; ballots = 'partial' takes them")
+            raise ValueError(f"data are dprank.Ballots, {UNRANKED}; ballots = 'partial' takes them")
         return Ballots.from_rankings(require_rankings(data, self.n_items))

@@ -355,7 +355,11 @@ def consensus(
         max_weight=declared.max_weight or 1,
     )
     drawing = _checked(chosen, _drawing(persons, None), top)
-    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset, out)
+    made_up = lambda rng: _shuffled(declared, rng)  # noqa: E731
+    # KwikSort falls back on a matrix, which takes the number of voters for public
+    as_full = _completed if mechanism == "PrivateKwikSort" else _ranked
+    given_as = (as_full,) if full else ()
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out, *given_as)
     _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -404,6 +408,7 @@ def winner(
         weight=weight,
         max_weight=max_weight,
     )
+    full = declared.ballots == "full" and declared.weight is None
     chosen = mechanism_of(
         "winner",
         mechanism or "PrivateWinner",
@@ -411,10 +416,11 @@ def winner(
         items=declared.items,
         adjacency=adjacency,
         rule=rule,
-        ballots="full" if declared.ballots == "full" and declared.weight is None else "partial",
+        ballots="full" if full else "partial",
         max_weight=declared.max_weight or 1,
     )
-    drawn = _drawn(chosen, file, declared, lambda rng: _shuffled(declared, rng), rehearse, budget, dataset, out)
+    made_up = lambda rng: _shuffled(declared, rng)  # noqa: E731
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out, *[_ranked] * full)
     _finish(drawn, "winner", declared, out, as_json, budget is not None)
 
 
@@ -479,7 +485,7 @@ def agreement(
         statistic=statistic or ("ranks" if mechanism in (None, "NoisyNorm") else None),
     )
     made_up = lambda rng: _shuffled(declared, rng, voters)  # noqa: E731
-    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out, _ranked)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
 
 
@@ -488,6 +494,20 @@ def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaratio
     if not form and plan is None:
         form = {"kind": "ballots", "form": "wide", "columns": ()}
     return declaration_of("ballots", form, plan=plan, **keys)
+
+
+def _ranked(data: Any) -> Any:
+    """Ballots that rank, of those declared as full: for mechanisms that see by how many voters counts differ alone.
+
+    Sums of places but for a shift, worst margins, counts of places: one ballot that comes or goes moves them less than
+    one that is turned round. For others it would not do: see `dprank.NoisyMatrix`.
+    """
+    return dprank.Rankings(data.places[(data.places >= 0).all(axis=1)], data.items)
+
+
+def _completed(data: Any) -> Any:
+    """As many rankings as there are ballots."""
+    return data.completed(SECURE)
 
 
 def _exactly(data: Any, voters: int) -> Any:

@@ -18,8 +18,12 @@ from dprank.data.sniffing import sniff
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
 
-__all__ = ["ALTERED", "BLANK", "REASONS", "Intake", "Ledger", "Table", "ids_of"]
+__all__ = ["ALTERED", "BEYOND", "BLANK", "NOBODY", "REASONS", "Intake", "Ledger", "Table", "ids_of"]
 
+#: Of a row whose cells are those of other columns: nobody's, and nothing is read of it.
+BEYOND = "more fields than the header"
+#: A number for all rows without a person: that of a text once in 2^63.
+NOBODY = -(2**63)
 #: Why a row is left out. Each looks at the row alone, or at the rows of its person.
 REASONS = (
     "no person",
@@ -33,6 +37,7 @@ REASONS = (
     "an item without a place",
     "no such weight",
     "another ballot of the same person",
+    BEYOND,
 )
 #: What is changed of a row that stays, in cells or ballots; as local.
 ALTERED = (
@@ -56,7 +61,7 @@ class Intake:
     said : str
         How the file was written.
     rows : int
-        In the file; of a questionnaire with a column a pair, its answers; of a PrefLib file, its ballots.
+        In the file; of a questionnaire with a column a pair, its answers; of a PrefLib file, its ballots by the header.
     left_out : dict of str to int
         Rows by reason, one of `REASONS`.
     unknown : dict of str to int
@@ -106,6 +111,10 @@ class Ledger:
         """Which rows do."""
         return self.gone == 0
 
+    def left_for(self, *reasons: str) -> NDArray[np.bool_]:
+        """Which rows are left out for one of these reasons."""
+        return np.isin(self.gone, [REASONS.index(reason) + 1 for reason in reasons])
+
     def met(self, text: str, cleaned: str, code: int, number: int, items: tuple[str, ...]) -> None:
         """A label of an item in so many cells."""
         self.written[text] += number
@@ -134,7 +143,8 @@ class Table:
 
     def __init__(self, declared: Declaration, path: Any) -> None:
         self.clean = cleaner(declared.clean, declared.aliases)
-        sniffed = sniff(path, lambda name: declared.person is not None and self.clean(name) == self.clean(declared.person))
+        whose = None if declared.person is None else self.clean(declared.person)
+        sniffed = sniff(path, lambda name: self.clean(name) == whose)
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
         self.others = sniffed.others
         self.used: set[Any] = set()
@@ -142,7 +152,9 @@ class Table:
         self.header: dict[str, list[Any]] = {}
         for column in self.frame.columns:
             self.header.setdefault(self.clean(str(column)), []).append(column)
+        self.beyond = sniffed.beyond
         self.ledger = Ledger(len(self.frame))
+        self.ledger.leave_out(self.beyond, BEYOND)
 
     def column(self, name: str) -> Any:
         """A column by its name, as written or after cleaning."""

@@ -187,6 +187,40 @@ class Ballots(Frozen):
         places = self.places.astype(np.int64)
         return Ballots(np.where(places < 0, self.n_items, places), self.items, self.weight)
 
+    def completed(self, rng: Any) -> Rankings:
+        """As many rankings, in which lots decide what a ballot leaves open; weights are not read.
+
+        For mechanisms that take full rankings alone. Tied items are put in random order; what a ballot does not rank in
+        random order before all others, or behind all. So one that ranks nothing becomes any ranking, and none is lost:
+        their number stays as public as it was. Each is drawn for one ballot alone, so that whatever protects a ranking
+        of the result protects the ballot that was given.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator or dprank.SECURE
+            `SECURE` to publish; the same lots are drawn for every ballot, whatever it says.
+
+        Raises
+        ------
+        ValueError
+            Where it draws no lots.
+
+        Examples
+        --------
+        >>> ballots = Ballots([[2, 0, 1], [-1, -1, -1]], items=["roads", "parks", "debt"])
+        >>> rankings = ballots.completed(np.random.default_rng(1))
+        >>> len(rankings), rankings.positions[0].tolist()
+        (2, [2, 0, 1])
+        """
+        draw = getattr(rng, "permutation", None)
+        if not callable(draw):
+            raise ValueError(f"rng is of type {type(rng).__name__}; numpy.random.Generator or dprank.SECURE are needed")
+        m = self.n_items
+        lots = np.array([draw(m) for _ in range(len(self))], np.int64).reshape(len(self), m)
+        front = np.array([draw(2)[0] for _ in range(len(self))], bool)
+        tiers = np.where(self.places < 0, np.where(front, -1, m)[:, None], self.places.astype(np.int64))
+        return Rankings(np.argsort(np.lexsort((lots, tiers), axis=-1), axis=1), self.items)
+
     def bounded_weight(self, most: int) -> Ballots:
         """The same with no weight above a public bound: a heavier ballot counts as the bound.
 

@@ -1,4 +1,8 @@
-"""Ballots from rows, texts and files of PrefLib: what each form says of an item, then the rules that all share."""
+"""Ballots from rows, texts and files of PrefLib: what each form says of an item, then the rules that all share.
+
+How many ballots there are is how many people, or sheets, the file has: where one is replaced, everybody may know it. So
+one that does not fit stays, and ranks nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.data.accounts import ALTERED, BLANK, REASONS, Intake, Ledger, Table, ids_of
+from dprank.data.accounts import ALTERED, BEYOND, BLANK, REASONS, Intake, Ledger, Table, ids_of
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
 from dprank.data.preflib import read_preflib
-from dprank.data.rankings import Rankings
 
 __all__ = ["long", "orders", "preflib", "wide"]
 
@@ -77,14 +80,14 @@ def orders(table: Table) -> Intake:
 
 
 def _row_groups(table: Table, person: Any) -> dict[str, Any]:
-    """Every row a ballot: whose it is, and its weight."""
+    """Every row a ballot: whose it is, and its weight; a row of nobody is one of somebody who is not known."""
     declared, rows = table.declared, len(table.frame)
+    named = ~table.ledger.left_for("no person", BEYOND)
     who = None if person is None else np.zeros(rows, np.int64)
     if who is not None:
-        alive = table.ledger.gone != REASONS.index("no person") + 1
-        who[alive] = ids_of(person, alive)
+        who[named] = ids_of(person, named)
     weight = None if declared.weight is None else _weights(table, declared.weight)
-    return {"rows": np.arange(rows), "person": who, "weight": weight}
+    return {"rows": np.arange(rows), "person": who, "named": named, "weight": weight}
 
 
 def _weights(table: Table, name: str) -> NDArray[np.float64]:
@@ -106,11 +109,11 @@ def long(table: Table) -> Intake:
     named = [name for name in (declared.person, declared.ballot) if name is not None]
     columns = [table.person(name) for name in named]
     ledger.leave_out(item < 0, "an item not declared")
-    alive = ledger.gone != REASONS.index("no person") + 1
+    alive = ~ledger.left_for("no person", BEYOND)
     ids = np.zeros((len(named), len(item)), np.int64)
     for at, column in enumerate(columns):
         ids[at, alive] = ids_of(column, alive)
-    # nobody's rows are a group of their own, which is left out
+    # nobody's rows are a group of their own: a ballot that ranks nothing
     keys, group = np.unique(np.vstack([alive, ids]), axis=1, return_inverse=True)
     group = np.ravel(group)
     size = keys.shape[1]
@@ -135,19 +138,21 @@ def long(table: Table) -> Intake:
         weight[group] = each
         leave_group_out(weight[group] != each, "no such weight")
     person = None if declared.person is None else keys[1]
-    return _cast(table, values, {"rows": group, "person": person, "weight": weight})
+    named = np.asarray(keys[0], bool)
+    return _cast(table, values, {"rows": group, "person": person, "named": named, "weight": weight})
 
 
 def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -> Intake:
     """Ballots from what they say of every item, the least best: the rules that all forms share.
 
-    `ballots["rows"]` is the ballot of each row of the file. Rows of items that are not declared take nobody's ballot
-    away: whoever put nothing else has a ballot that ranks nothing.
+    `ballots["rows"]` is the ballot of each row of the file, and `ballots["named"]` says whose person is known. Rows of
+    items that are not declared take nobody's ballot away: whoever put nothing else has a ballot that ranks nothing. So
+    has whoever gave none that fits; of a person one ballot is there.
     """
     declared, ledger, rows = table.declared, table.ledger, ballots["rows"]
     full = declared.ballots == "full"
     there = np.ones(len(values), bool)
-    there[rows[~ledger.stays & (ledger.gone != REASONS.index("an item not declared") + 1)]] = False
+    there[rows[~ledger.stays & ~ledger.left_for("an item not declared")]] = False
 
     def leave_out(wrong: Any, reason: str) -> None:
         there[wrong] = False
@@ -162,25 +167,31 @@ def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -
     weight = ballots["weight"]
     if weight is not None:
         leave_out(weight == -math.inf, "no such weight")
-    places, person = dense_places(values), ballots["person"]
+    places, person, one = dense_places(values), ballots["person"], np.ones(len(values), bool)
     if person is not None:
         there &= _one_each(declared.repeated, person, places, weight, there)
         ledger.leave_out(~there[rows], "another ballot of the same person")
-    places, gap = places[there], gap[there]
+        one = there | _first_of_others(person, ballots["named"], there)
     if declared.ballots == "partial":
-        ledger.altered[ALTERED[2]] += int(gap.all(axis=1).sum())
-    if full and weight is None:
-        return table.done(Rankings(places, declared.items))
+        ledger.altered[ALTERED[2]] += int(gap[there].all(axis=1).sum())
     heavy = None
     if weight is not None:
         most = declared.max_weight or 1
         ledger.altered[ALTERED[4]] += int((weight[there] > most).sum())
-        heavy = np.minimum(weight[there], most).astype(np.int64)
-    cast = Ballots(places, declared.items, heavy)
+        heavy = np.where(there, np.minimum(weight, most), 0)[one].astype(np.int64)
+    cast = Ballots(np.where(there[:, None], places, -1)[one], declared.items, heavy)
     if declared.unranked == "last":
-        ledger.altered[ALTERED[3]] += int((gap.any(axis=1) & ~gap.all(axis=1)).sum())
+        ledger.altered[ALTERED[3]] += int((gap.any(axis=1) & ~gap.all(axis=1))[there].sum())
         cast = cast.unranked_last()
     return table.done(cast)
+
+
+def _first_of_others(person: NDArray[np.int64], named: Any, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A ballot of every person of whom none is there, and all of nobody: they rank nothing."""
+    first = ~named
+    others = np.flatnonzero(named & ~np.isin(person, person[there]))
+    first[others[np.unique(person[others], return_index=True)[1]]] = True
+    return first
 
 
 def _one_each(
@@ -214,7 +225,9 @@ def preflib(declared: Any, path: Any) -> Intake:
     clean = cleaner(declared.clean, declared.aliases)
     codes = {clean(name): at for at, name in enumerate(declared.items)}
     at = np.array([codes.get(clean(name), -1) for name in file.names])
-    table = _Counted(declared, int(file.counts.sum()), file.said)
+    table, read = _Counted(declared, file.voters, file.said), int(file.counts.sum())
+    table.ledger.leave_out(np.arange(file.voters) >= read, "no such order")
+    table.ledger.misread.update(file.others)
     values = np.full((len(file.orders), len(declared.items)), math.nan)
     met = np.zeros(len(file.names), np.int64)
     for row, (order, count) in enumerate(zip(file.orders, file.counts, strict=True)):
@@ -227,5 +240,7 @@ def preflib(declared: Any, path: Any) -> Intake:
     for name, code, number in zip(file.names, at, met, strict=True):
         table.ledger.met(name, clean(name), int(code), int(number), declared.items)
     table.ledger.altered[ALTERED[1]] += int(met[at < 0].sum())
-    rows = np.repeat(np.arange(len(values)), file.counts)
-    return _cast(table, values[rows], {"rows": np.arange(len(rows)), "person": None, "weight": None})
+    values = np.vstack(
+        [np.repeat(values, file.counts, axis=0), np.full((file.voters - read, values.shape[1]), math.nan)]
+    )
+    return _cast(table, values, {"rows": np.arange(file.voters), "person": None, "weight": None})

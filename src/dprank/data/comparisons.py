@@ -24,7 +24,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
-from dprank.data.bounding import disjoint, kept, person_ids
+from dprank.data.bounding import disjoint, kept, nameless, person_ids
 from dprank.data.files import as_pandas, read_table
 
 __all__ = [
@@ -76,6 +76,10 @@ class Comparisons(Frozen):
     ----------
     points : ndarray of uint8
         Twice the outcome, one byte a row: what the kernels read.
+    unanswered : Comparisons or None
+        Questions that were put to voters who are known and have no answer that means anything, each as a tie: what
+        `Declaration.read` and ``missing="drop"`` left out. They are no rows, and count for nothing, but where who was
+        asked what is public: see `asked`.
 
     Raises
     ------
@@ -88,13 +92,14 @@ class Comparisons(Frozen):
     Comparisons of 3 items by voters who are known
     """
 
-    __slots__ = ("_last", "first", "items", "points", "second", "voter")
+    __slots__ = ("_last", "first", "items", "points", "second", "unanswered", "voter")
 
     first: NDArray[Any]
     second: NDArray[Any]
     points: NDArray[np.uint8]
     items: tuple[str, ...]
     voter: NDArray[Any] | None
+    unanswered: Comparisons | None
     #: Of few rows, the bound that was asked for last, and what it left.
     _last: tuple[Any, Comparisons | None]
 
@@ -109,7 +114,13 @@ class Comparisons(Frozen):
         self._settle(first, second, twice_the_outcome("outcome", outcome), items, voter)
 
     def _settle(
-        self, first: ArrayLike, second: ArrayLike, points: ArrayLike, items: Sequence[str], voter: ArrayLike | None
+        self,
+        first: ArrayLike,
+        second: ArrayLike,
+        points: ArrayLike,
+        items: Sequence[str],
+        voter: ArrayLike | None,
+        unanswered: Comparisons | None = None,
     ) -> None:
         names = item_names(items)
         columns = {
@@ -123,7 +134,7 @@ class Comparisons(Frozen):
             if len(column) != len(columns["first"]):
                 raise ValueError(f"{name} has another number of rows than first: they must agree")
         require_different("second", columns["first"], columns["second"])
-        settle(self, items=names, voter=None, _last=(None, None))
+        settle(self, items=names, voter=None, unanswered=unanswered, _last=(None, None))
         settle(self, **{name: frozen(column) for name, column in columns.items()})
 
     @classmethod
@@ -136,7 +147,7 @@ class Comparisons(Frozen):
         return self._again, self._state()
 
     def _state(self) -> tuple[Any, ...]:
-        return self.first, self.second, self.points, self.items, self.voter
+        return self.first, self.second, self.points, self.items, self.voter, self.unanswered
 
     @property
     def outcome(self) -> NDArray[np.float64]:
@@ -186,7 +197,7 @@ class Comparisons(Frozen):
         first, second, outcome : str
             Column names.
         missing : {"refuse", "drop"}
-            What to do with rows whose outcome is empty.
+            What to do with rows whose outcome is empty; of what is dropped `unanswered` says what was asked.
 
         Raises
         ------
@@ -210,7 +221,7 @@ class Comparisons(Frozen):
         gone = frame[outcome].isna().to_numpy()
         if missing == "refuse" and (bad := first_true(gone)) is not None:
             raise ValueError(f"{outcome}[{bad}] is missing; say missing='drop' to leave such answers out")
-        frame, rows = frame.loc[~gone], np.flatnonzero(~gone)
+        whole, frame, rows = frame, frame.loc[~gone], np.flatnonzero(~gone)
         names = pd.Index(item_names(items))
 
         def codes(column: str) -> NDArray[Any]:
@@ -223,7 +234,41 @@ class Comparisons(Frozen):
         require_different(second, one, other, rows)
         points = twice_the_outcome(outcome, frame[outcome].to_numpy(), rows)
         who = None if voter is None else person_ids(voter, frame[voter], rows)
-        return cls(one, other, points / 2, tuple(names), who)
+        data = cls(one, other, points / 2, tuple(names), who)
+        if voter is None or not gone.any():
+            return data
+        sides = [names.get_indexer(whole[it].map(str, na_action="ignore")) for it in (first, second)]
+        asked = gone & (sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1]) & whole[voter].notna().to_numpy()
+        asked[asked] = ~nameless(whole.loc[asked, voter])
+        where = np.flatnonzero(asked)
+        return data.with_unanswered(*(it[asked] for it in sides), person_ids(voter, whole.loc[asked, voter], where))
+
+    def with_unanswered(self, first: ArrayLike, second: ArrayLike, voter: ArrayLike | None) -> Comparisons:
+        """The same, and what else was asked of voters who are known: codes of items, and numbers of voters.
+
+        Examples
+        --------
+        >>> data = Comparisons([0], [1], [1], items=["a", "b", "c"], voter=[7]).with_unanswered([1], [2], [7])
+        >>> len(data), len(data.asked())
+        (1, 2)
+        """
+        if voter is None or not len(np.asarray(voter)):
+            return self
+        ties = Comparisons(first, second, np.full(len(np.asarray(voter)), 0.5), self.items, voter)
+        return self._again(*self._state()[:-1], ties)
+
+    def asked(self) -> Comparisons:
+        """All that voters were asked, in no order that says anything: what has no answer is a tie.
+
+        For mechanisms of which it is public who was asked what: whether somebody answered is then as hidden as what.
+        """
+        more = self.unanswered
+        if more is None:
+            return self
+        names = ("first", "second", "points", "voter")
+        first, second, points, voter = (np.append(getattr(self, it), getattr(more, it)) for it in names)
+        order = np.lexsort((points, second, first, voter))
+        return self._again(first[order], second[order], points[order], self.items, voter[order])
 
     def bounded(self, per_person: int | None = None, *, design: Design = "any", ties: bool = True) -> Comparisons:
         """What a release counts: of every voter no more than was promised, by a rule that sees that voter's rows only.

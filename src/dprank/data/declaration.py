@@ -94,7 +94,7 @@ class Declaration:
         named so, by two declared items.
     ballots : {"full", "tied", "partial"}
         What every ballot ranks: all items and none alike; all, with ties; some, with or without ties. Declared, as the
-        noise depends on it: to see it in the data would tell of whoever is the only one. Other ballots are left out.
+        noise depends on it: to see it in the data would tell of whoever is the only one. Other ballots rank nothing.
         "full" by default where the form is wide.
     unranked : {"apart", "last"}, optional
         Of partial ballots, and then needed: whether an item without a place is compared with no other, or tied with all
@@ -313,9 +313,16 @@ class Declaration:
 
         Notes
         -----
-        O(rows). How many ballots are left is part of the data. `NoisyMatrix` takes their number for public where they
-        are full: its margins are all odd, or all even. Release what is read here with ``ballots="partial"``, as
-        `dprank release consensus` does: then a ballot that does not count is one that ranks nothing.
+        O(rows). Only headers refuse a file.
+
+        Ballots are `Ballots`, whatever is declared: one that does not fit ranks nothing, so that how many there are is
+        how many people the file has, which is public where one is replaced. Where the form is wide or orders, a row of
+        nobody is one of them, and ranks nothing; where it is long, all such rows are one together. Mechanisms that take
+        full rankings refuse `Ballots`; say ``ballots="partial"``, or give them `Ballots.completed`, as many rankings.
+
+        Likewise `Tallies.without` are people none of whose items is declared, and one for all rows of nobody; and
+        `Comparisons.unanswered` is what people were asked and gave no such answer to. Both are for mechanisms that tell
+        how many report, or were asked: local ones. No count knows them.
         """
         return read_file(self, path)
 

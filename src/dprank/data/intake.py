@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dprank.data import casting
-from dprank.data.accounts import BLANK, Intake, Table, ids_of
+from dprank.data.accounts import BEYOND, BLANK, NOBODY, REASONS, Intake, Table, ids_of
 from dprank.data.comparisons import Comparisons
 from dprank.data.files import require_path
 from dprank.data.preflib import is_preflib
@@ -59,9 +59,9 @@ def _answers(table: Table) -> Intake:
     known = declared.answers or NUMBERS
     outcome = table.read(table.column(declared.columns[2]), lambda text: known.get(table.clean(text), -math.inf))
     ledger.leave_out(outcome == -math.inf, "no such answer")
-    stays = ledger.stays
-    voter = ids_of(person, stays)
-    return table.done(Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=voter))
+    stays, asked = ledger.stays, ledger.left_for("no such answer")
+    data = Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=ids_of(person, stays))
+    return table.done(data.with_unanswered(first[asked], second[asked], ids_of(person, asked)))
 
 
 def pair_of(header: str, codes: Mapping[str, int], clean: Callable[[str], str]) -> tuple[int, int] | None:
@@ -122,9 +122,11 @@ def _questionnaire(table: Table) -> Intake:
     ledger.gone = ledger.gone[~blank]
     stays = ~blank
     stays[~blank] = ledger.stays
-    pairs = np.repeat(np.array([pair for _, pair in found]), rows, axis=0)[stays]
-    who = np.tile(voter, len(found))[stays]
-    return table.done(Comparisons(pairs[:, 0], pairs[:, 1], outcome[stays], items=declared.items, voter=who))
+    ledger.gone = np.append(ledger.gone, np.repeat(np.int8(REASONS.index(BEYOND) + 1), table.beyond.sum()))
+    first, second = np.repeat(np.array([pair for _, pair in found]), rows, axis=0).T
+    who, asked = np.tile(voter, len(found)), np.tile(~nobody & ~table.beyond, len(found)) & ~stays
+    data = Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=who[stays])
+    return table.done(data.with_unanswered(first[asked], second[asked], who[asked]))
 
 
 def _tallies(table: Table) -> Intake:
@@ -132,5 +134,8 @@ def _tallies(table: Table) -> Intake:
     person = table.person(declared.person or "")
     item = table.items(declared.columns[0])
     table.ledger.leave_out(item < 0, "an item not declared")
-    stays = table.ledger.stays
-    return table.done(Tallies(ids_of(person, stays), item[stays], declared.items))
+    stays, others = table.ledger.stays, table.ledger.left_for("an item not declared")
+    # whoever has left out the name is somebody, as far as nobody else has
+    nobody = np.repeat(NOBODY, table.ledger.left_for("no person", BEYOND).any())
+    without = np.append(ids_of(person, others), nobody)
+    return table.done(Tallies(ids_of(person, stays), item[stays], declared.items, without))

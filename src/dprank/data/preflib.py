@@ -1,7 +1,12 @@
 """Files of PrefLib: every line is held against the format, then preflibtools reads them (extra `preflib`).
 
 preflibtools takes what it can of a line and leaves the rest: of `2: 1,x,3` the order 1 > 3, of an order that is there
-twice the last count. So the grammar is checked here first, and what it read is compared with what was checked.
+twice the last count. So the grammar is checked here first, preflibtools is handed what was checked, and what it read is
+compared with that.
+
+Only the header refuses a file: that there is none, that it is no text, a number or name in it that is none, missing or
+there twice, a data type that is not the file's, numbers beyond a machine's memory. A line below that is no order of the
+format, or no edge, is left out; and how many ballots there are is what the header says, whatever the lines say.
 """
 
 from __future__ import annotations
@@ -9,7 +14,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,10 +46,11 @@ _NEEDED = {
     "edges": ("NUMBER ALTERNATIVES", "NUMBER EDGES"),
 }
 # as PrefLib writes them: 01 is no number, and a blank inside of one makes it two
-_ONE = "(?:0|[1-9][0-9]*)"
-_TIED = rf"(?:{_ONE}|\{{{_ONE}(?:,{_ONE})*\}})"
-_ORDER = re.compile(rf"{_TIED}(?:,{_TIED})*")
-_BLANKS = re.compile(r"\s*([,:{}])\s*")
+_ONE = "[1-9][0-9]{0,8}+"
+_TIED = rf"(?:{_ONE}|\{{{_ONE}(?:,{_ONE})*+\}})"
+_ORDER = re.compile(rf"(0|[1-9][0-9]{{0,14}}):({_TIED}(?:,{_TIED})*+)")
+_BLANKS = re.compile(r"(?<!\s)\s++(?=[,:{}])|(?<=[,:{}])\s++")
+_WEIGHT = re.compile(r"[+-]?[0-9.]++(?:[eE][+-]?[0-9]++)?")
 
 Order = tuple[tuple[int, ...], ...]
 
@@ -62,17 +68,27 @@ class PrefLib:
         Different orders: best first, what is tied together, alternatives from 0.
     counts : ndarray of int, shape (orders,)
         How many ballots each is.
+    voters : int
+        How many ballots there are by the header; those that `counts` lack are on no line that is an order.
+    others : tuple of str
+        Lines that are no order, or no edge.
+    beyond : int
+        How many ballots of the lines are left out so that there are `voters`.
     """
 
     kind: str
     names: tuple[str, ...]
     orders: tuple[Order, ...]
     counts: NDArray[np.int64]
+    voters: int
+    others: tuple[str, ...] = ()
+    beyond: int = 0
 
     @property
     def said(self) -> str:
         """Format in words."""
-        return f"PrefLib .{self.kind}: {KINDS[self.kind]}"
+        more = f"; {self.beyond} more ballots than its header says are left out" if self.beyond else ""
+        return f"PrefLib .{self.kind}: {KINDS[self.kind]}{more}"
 
 
 def is_preflib(path: str | os.PathLike[str]) -> bool:
@@ -119,8 +135,7 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
     Raises
     ------
     ValueError
-        Naming the file, the line and the field: what breaks the format is a broken file, and no ballot. Or how to have
-        preflibtools.
+        Naming the file, the line and the field of its header; or how to have preflibtools. For no line below.
     OSError
         Where the file cannot be read.
 
@@ -141,20 +156,32 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
         raise ValueError(f"{name}: no PrefLib file of orders; .{', .'.join(KINDS)} are")
     # preflibtools first: who lacks it should not mend a file before hearing of it
     tools = require_extra("preflibtools.instances", "preflib", f"{name}: PrefLib")
-    text, _ = decoded(path)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = decoded(path, _in_header).text.split("\n")
     refuse = _refuser(name)
     fields, names, body = _header(lines, kind, refuse)
-    plain = [line.strip() for line in lines if line.strip()]
+    head, m = [line.strip() for line in lines if line.strip()][: -len(body) or None], len(names)
     if kind == "wmd":
-        edges = _edges(body, fields, len(names), refuse)
-        _require_same(name, _parsed(tools.MatchingInstance(), kind, plain, "weights"), edges)
-        orders = _by_weight(edges, len(names))
-        return PrefLib(kind, names, orders, np.ones(len(orders), np.int64))
-    counts = _orders(body, fields, len(names), kind, refuse)
-    _require_same(name, _parsed(tools.OrdinalInstance(), kind, plain, "multiplicity"), counts)
+        if m * m > MOST_AT_ONCE:
+            raise refuse(0, f"NUMBER ALTERNATIVES: more ballots than {MOST_AT_ONCE:,} places have room for")
+        edges, others = _edges(body, m)
+        plain = [f"{source},{target},{weight!r}" for (source, target), weight in edges.items()]
+        _require_same(name, tools.MatchingInstance(), kind, [*head, *plain], "weights", edges)
+        given = _by_weight(edges, m)
+        return PrefLib(kind, names, given, np.ones(m, np.int64), m, others)
+    voters = fields["NUMBER VOTERS"]
+    if voters * m > MOST_AT_ONCE:
+        raise refuse(0, f"NUMBER VOTERS: more ballots than {MOST_AT_ONCE:,} places have room for")
+    counts, others, beyond = _orders(body, voters, m, kind)
+    plain = [f"{count}: {_written(order)}" for order, count in counts.items()]
+    _require_same(name, tools.OrdinalInstance(), kind, [*head, *plain], "multiplicity", counts)
     orders = tuple(tuple(tuple(it - 1 for it in tied) for tied in order) for order in counts)
-    return PrefLib(kind, names, orders, np.array(list(counts.values()), np.int64))
+    return PrefLib(kind, names, orders, np.array(list(counts.values()), np.int64), voters, others, beyond)
+
+
+def _in_header(above: str) -> bool:
+    """Whether what comes behind these lines, the last of them begun, is of the header: all begin with a #, so far."""
+    *whole, begun = above.split("\n")
+    return begun.lstrip().startswith("#") and all(line.lstrip()[:1] in ("#", "") for line in whole)
 
 
 def _suffix(path: Any) -> str:
@@ -168,22 +195,19 @@ def _refuser(name: str) -> Callable[[int, str], ValueError]:
     return refuse
 
 
-def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], tuple[str, ...], dict[int, str]]:
-    """Numbers of the header, names of alternatives, and the lines below it by their number."""
+def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], tuple[str, ...], list[str]]:
+    """Numbers of the header, names of alternatives, and the lines below it."""
     fields: dict[str, int] = {}
     found: dict[int, str] = {}
     taken: set[str] = set()
-    body: dict[int, str] = {}
+    body: list[str] = []
     type_said = False
     needed = _NEEDED["edges" if kind == "wmd" else "orders"]
     for at, written in enumerate(lines, 1):
         line = written.strip()
-        if not line.startswith("#"):
-            if line:
-                body[at] = line
+        if body or not line.startswith("#"):
+            body += [line] * bool(line)
             continue
-        if body:
-            raise refuse(at, "a line of the header stands among the ballots")
         parts = _HEADER.fullmatch(line)
         key, number, value = (parts[1], parts[2], parts[3].strip()) if parts else (line[1:].strip(), None, "")
         if key.startswith(_NUMBERED):
@@ -225,59 +249,53 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
     return fields, tuple(found[it] for it in range(1, number + 1)), body
 
 
-def _orders(body: dict[int, str], fields: dict[str, int], m: int, kind: str, refuse: Any) -> dict[Order, int]:
-    """Every order and its count, as written."""
+def _orders(body: Iterable[str], voters: int, m: int, kind: str) -> tuple[dict[Order, int], tuple[str, ...], int]:
+    """Every order and its count, of so many ballots at most; the lines that are none; how many ballots there are more.
+
+    Ballots are taken as if they came one by one: another one in the place of one moves one of those that are taken.
+    """
     found: dict[Order, int] = {}
-    for at, line in body.items():
-        count, sign, written = _BLANKS.sub(r"\1", line).partition(":")
-        if not sign or not re.fullmatch(r"[1-9][0-9]{0,14}", count):
-            raise refuse(at, "count: a whole number of at least 1 is needed, then a colon")
-        if not _ORDER.fullmatch(written):
-            raise refuse(at, "order: numbers with commas between are needed, in braces where tied")
-        groups = re.findall(r"\{[^}]*\}|[0-9]+", written)
-        if any(len(digits) > 9 for digits in re.findall(r"[0-9]+", written)):
-            raise refuse(at, "order: an alternative is none of the header's")
-        order = tuple(tuple(int(it) for it in group.strip("{}").split(",")) for group in groups)
-        flat = [it for tied in order for it in tied]
-        if not all(1 <= it <= m for it in flat):
-            raise refuse(at, "order: an alternative is none of the header's")
-        if len(set(flat)) != len(flat):
-            raise refuse(at, "order: an alternative is there twice")
-        if kind in ("soc", "soi") and len(order) != len(flat):
-            raise refuse(at, f"order: alternatives are tied, which a .{kind} file does not have")
-        if kind in ("soc", "toc") and len(flat) != m:
-            raise refuse(at, f"order: an alternative is missing, which a .{kind} file does not have")
-        if order in found:
-            raise refuse(at, "order: it is there twice")
-        found[order] = int(count)
-    if len(found) != fields["NUMBER UNIQUE ORDERS"]:
-        raise refuse(0, "NUMBER UNIQUE ORDERS is not how many lines of orders there are")
-    if (total := sum(found.values())) != fields["NUMBER VOTERS"]:
-        raise refuse(0, "NUMBER VOTERS is not the sum of the counts")
-    if total * m > MOST_AT_ONCE:
-        raise refuse(0, f"NUMBER VOTERS: more ballots than {MOST_AT_ONCE:,} places have room for")
-    return found
+    others, left, given = [], voters, 0
+    for line in body:
+        parts = _ORDER.fullmatch(_BLANKS.sub("", line))
+        order = None if parts is None else _order(parts[2], m, kind)
+        if parts is None or order is None:
+            others.append(line)
+        else:
+            if (count := min(int(parts[1]), left)) > 0:
+                found[order] = found.get(order, 0) + count
+            given, left = given + int(parts[1]), left - count
+    return found, tuple(others), max(0, given - voters)
 
 
-def _edges(body: dict[int, str], fields: dict[str, int], m: int, refuse: Any) -> dict[tuple[int, int], float]:
-    """Every edge and its weight, as written."""
+def _order(written: str, m: int, kind: str) -> Order | None:
+    """An order as written; None where a file of this kind has none such."""
+    groups = re.findall(r"\{[^}]*\}|[0-9]+", written)
+    order = tuple(tuple(int(it) for it in group.strip("{}").split(",")) for group in groups)
+    flat = [it for tied in order for it in tied]
+    fits = max(flat) <= m and len(set(flat)) == len(flat)
+    fits &= kind not in ("soc", "soi") or len(order) == len(flat)
+    fits &= kind not in ("soc", "toc") or len(flat) == m
+    return order if fits else None
+
+
+def _written(order: Order) -> str:
+    return ",".join(str(*tied) if len(tied) == 1 else "{" + ",".join(map(str, tied)) + "}" for tied in order)
+
+
+def _edges(body: Iterable[str], m: int) -> tuple[dict[tuple[int, int], float], tuple[str, ...]]:
+    """Every edge and its weight, that of the first line that has it; and the lines that are none."""
     found: dict[tuple[int, int], float] = {}
-    for at, line in body.items():
+    others = []
+    for line in body:
         parts = [part.strip() for part in line.split(",")]
-        if len(parts) != 3:
-            raise refuse(at, "edge: two alternatives and a weight are needed, with commas between")
-        if not all(re.fullmatch(r"[0-9]{1,9}", part) and 1 <= int(part) <= m for part in parts[:2]):
-            raise refuse(at, "edge: an alternative is none of the header's")
-        if not re.fullmatch(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?", parts[2]) or (weight := _float(parts[2])) is None:
-            raise refuse(at, "weight: a finite number is needed")
-        if (edge := (int(parts[0]), int(parts[1]))) in found:
-            raise refuse(at, "edge: it is there twice")
-        found[edge] = weight
-    if len(found) != fields["NUMBER EDGES"]:
-        raise refuse(0, "NUMBER EDGES is not how many lines of edges there are")
-    if m * m > MOST_AT_ONCE:
-        raise refuse(0, f"NUMBER ALTERNATIVES: more ballots than {MOST_AT_ONCE:,} places have room for")
-    return found
+        ends = [int(part) for part in parts[:2] if re.fullmatch(r"[0-9]{1,9}", part) and 1 <= int(part) <= m]
+        weight = _float(parts[2]) if len(parts) == 3 and _WEIGHT.fullmatch(parts[2]) else None
+        if len(ends) < 2 or weight is None or (ends[0], ends[1]) in found:
+            others.append(line)
+        else:
+            found[ends[0], ends[1]] = weight
+    return found, tuple(others)
 
 
 def _float(text: str) -> float | None:
@@ -306,6 +324,7 @@ def _parsed(instance: Any, kind: str, lines: list[str], what: str) -> Any:
         return None
 
 
-def _require_same(name: str, read: Any, checked: Any) -> None:
-    if read != checked:
+def _require_same(name: str, instance: Any, kind: str, lines: list[str], what: str, checked: dict[Any, Any]) -> None:
+    """Refuse a preflibtools that reads otherwise; what holds nothing it refuses to read."""
+    if checked and _parsed(instance, kind, lines, what) != checked:
         raise ValueError(f"{name}: preflibtools reads other ballots than are written; another version of it is needed")

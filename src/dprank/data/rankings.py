@@ -18,7 +18,10 @@ from dprank.data.comparisons import item_names
 from dprank.data.files import as_pandas, read_table
 from dprank.data.kendall import as_positions
 
-__all__ = ["Rankings", "read_rankings"]
+__all__ = ["UNRANKED", "Rankings", "read_rankings"]
+
+#: Why ballots are no rankings, whatever is in them.
+UNRANKED = "which may have ties and gaps, and rank nothing where a row of a file did not fit"
 
 
 class Rankings(Frozen):
@@ -219,6 +222,8 @@ def require_rankings(data: Any, n_items: int | None = None, least: int = 0, *, n
         ...
     ValueError: data have too few voters; at least 3 are needed
     """
+    if type(data).__name__ == "Ballots":
+        raise ValueError(f"data are dprank.Ballots, {UNRANKED}; data.completed(dprank.SECURE) are rankings of as many")
     if not isinstance(data, Rankings):
         raise ValueError(f"data are of type {type(data).__name__}; dprank.Rankings are needed (Rankings.from_frame)")
     if n_items is not None and data.n_items != n_items:

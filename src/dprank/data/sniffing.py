@@ -1,4 +1,7 @@
-"""Tables as people have them: the encoding, the separator and the line ends are found out, and said."""
+"""Tables as people have them: the encoding, the separator and the line ends are found out, and said.
+
+Only its header refuses a CSV: what is wrong in a row is one person's, and to refuse the file for it would tell.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ import csv
 import io
 import os
 import re
+import secrets
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dprank.data.arrow_texts import parquet_texts
 from dprank.data.files import MOST_COLUMNS, is_parquet, require_path
@@ -19,7 +25,8 @@ __all__ = ["Sniffed", "decoded", "sniff"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: What a file begins with that says how it is encoded.
-MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+ENDS = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}
 
 
 @dataclass(frozen=True)
@@ -34,36 +41,55 @@ class Sniffed:
         Format, encoding, separator and line ends in words.
     others : dict of str to str
         Columns of Parquet that hold neither numbers, text nor dates, and their types: they are not in the frame.
+    beyond : ndarray of bool, shape (rows,)
+        Which rows have more fields than the header: whose are whose nobody knows, and their cells are empty.
     """
 
     frame: Any
     said: str
     others: Mapping[str, str] = field(default_factory=dict)
+    beyond: Any = None
+
+    def __post_init__(self) -> None:
+        if self.beyond is None:
+            object.__setattr__(self, "beyond", np.zeros(len(self.frame), bool))
+
+
+class Decoded(NamedTuple):
+    """What a file says, in lines that end in LF; how it is encoded, in words; and how its lines end."""
+
+    text: str
+    said: str
+    ends: str
 
 
 def sniff(path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda name: False) -> Sniffed:
-    """Read a CSV or Parquet file as texts, whatever its encoding, separator and line ends.
+    r"""Read a CSV or Parquet file as texts, whatever its encoding, separator and line ends.
 
     Parameters
     ----------
     path : path
         Parquet if its name or first bytes say so, else CSV with a header: in UTF-8, or in UTF-16 with its mark;
-        separated by commas, semicolons, tabs or bars; lines that end in LF, CR LF or CR; a cell that begins with a
-        quotation mark ends with one, as RFC 4180 has it. A file whose writer did not quote cells is another file: a
-        cell of one person's may hold the rows of others.
+        separated by commas, semicolons, tabs or bars; lines that end in LF, CR LF or CR. A cell that begins with a
+        quotation mark and ends with one, as RFC 4180 has it, is what stands between, lines and all; any other mark is a
+        character like others. A file whose writer did not quote cells is another file: a cell of one person's may hold
+        the rows of others. Bytes that are no UTF-8 are written ``\xff``, and a null character ``\x00``. A row with
+        more fields than the header is there without its cells, but for one that ends in a separator too many and says
+        nothing behind it.
     exact : callable
         Of which columns, by name, cells are texts by `dprank.data.arrow_texts.arrow_texts` with ``exact=True``.
 
     Raises
     ------
     ValueError
-        Naming the file, and the line where one is at fault: never what stands there.
+        Naming the file, for what its header is, or lacks: that it is empty, no UTF-8, holds a null character or a
+        quotation mark that is not closed, has a name twice or too many. For no row; of Parquet as `parquet_texts`.
     OSError
         Where the file cannot be read.
 
     Notes
     -----
-    O(bytes), and so much memory.
+    O(bytes), and so much memory. A file with a row that is none by RFC 4180, or too long, takes a few times as long.
 
     Examples
     --------
@@ -75,49 +101,67 @@ def sniff(path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda na
     if is_parquet(path):
         frame, others = parquet_texts(path, exact)
         return Sniffed(frame, "Parquet", others)
-    text, encoding = decoded(path)
-    ends = next((end for end in ("\r\n", "\r") if end in text), "\n")
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    name, head = str(path), text.lstrip("\n").split("\n", 1)[0]
+    name, found = str(path), decoded(path, lambda above: "\n" not in above.lstrip("\n"))
+    text = found.text.lstrip("\n")
+    head = text[:at] if (at := text.find("\n")) >= 0 else text
     if not head.strip():
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
     separator = max(SEPARATORS, key=head.count)
-    frame = _parsed(name, text, separator)
-    said = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}[ends]
-    mark = " with its mark" if encoding != "utf-8" else ""
-    written = f"CSV in {encoding.removesuffix('-sig').upper()}{mark}"
-    return Sniffed(frame, f"{written}, separated by {SEPARATORS[separator]}, lines end in {said}")
+    frame, beyond = _parsed(name, text, head, separator)
+    said = f"CSV in {found.said}, separated by {SEPARATORS[separator]}, lines end in {ENDS[found.ends]}"
+    return Sniffed(frame, said, beyond=beyond)
 
 
-def decoded(path: str | os.PathLike[str]) -> tuple[str, str]:
-    """The text of a file, and its encoding: UTF-8, with or without its mark, or UTF-16 with it.
+def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> Decoded:
+    r"""The text of a file in UTF-8, with or without its mark, or in UTF-16 with it.
+
+    Parameters
+    ----------
+    path : path
+    in_header : callable
+        Whether what comes behind a text is of the header still: there all must be text. Elsewhere bytes that are none
+        are written ``\xff``, as in Parquet, and a null character ``\x00``.
 
     Raises
     ------
     ValueError
-        Naming the file and the line that is no text.
+        Naming the file and the line of the header that is no text.
     """
     name = str(path)
     with open(path, "rb") as file:
         raw = file.read()
-    encoding = next((encoding for mark, encoding in MARKS if raw.startswith(mark)), "utf-8")
-    try:
-        text = raw.decode(encoding)
-    except UnicodeError as error:
-        at = getattr(error, "start", 0)
-        line = raw[:at].count(b"\n") + 1
-        raise ValueError(f"{name}: line {line} is not {encoding.upper()}; text in UTF-8 is needed") from None
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise ValueError(f"{name}: line {line} holds a null character; a text file is needed")
-    return text, encoding
+    mark, encoding = next(((mark, it) for mark, it in MARKS if raw.startswith(mark)), (b"", "utf-8"))
+    rest, shown = memoryview(raw)[len(mark) :], encoding[:6].rstrip("-").upper()
+    said = shown + " with its mark" * bool(mark)
 
-
-def _parsed(name: str, text: str, separator: str) -> Any:
-    import pandas as pd
+    def require_below(above: str, what: str) -> None:
+        lines = _lines(above)
+        if in_header(lines):
+            raise ValueError(f"{name}: line {lines.count(chr(10)) + 1} {what}")
 
     try:
-        [header] = csv.reader([text.lstrip("\n").split("\n", 1)[0]], delimiter=separator, strict=True)
+        text = str(rest, encoding)
+    except UnicodeDecodeError as error:
+        require_below(str(rest[: error.start], encoding), f"is not {shown}; text in UTF-8 is needed")
+        text = str(rest, encoding, "backslashreplace")
+        said += ", but for bytes that are not, written \\xff"
+    if (at := text.find("\0")) >= 0:
+        require_below(text[:at], "holds a null character; a text file is needed")
+        text = text.replace("\0", "\\x00")
+    # as the header ends: more of the file would be of its rows
+    ends = re.search(r"\r\n|\r|\n", text.lstrip("\r\n") if text[:1] in "\r\n" else text)
+    return Decoded(_lines(text), said, ends[0] if ends else "\n")
+
+
+def _lines(text: str) -> str:
+    """The same in lines that end in LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArray[np.bool_]]:
+    """The table, and which of its rows have more fields than its header."""
+    try:
+        [header] = csv.reader([head], delimiter=separator, strict=True)
     except csv.Error:
         raise ValueError(f"{name}: line 1: a quotation mark is not closed, or a name has no end") from None
     seen: dict[str, int] = {}
@@ -126,37 +170,67 @@ def _parsed(name: str, text: str, separator: str) -> Any:
             raise ValueError(f"{name}: line 1: column {at} has the name of another; every name once is needed")
     if len(header) > MOST_COLUMNS:
         raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
-    _require_quoted(name, text, separator)
-    options: Any = {"dtype": str, "keep_default_na": False, "na_filter": False, "index_col": False}
+    options = {"sep": separator, "skip_blank_lines": len(header) > 1}  # of one column a line of nothing is a row
+    frame = _frame(text, options) if _is_closed(text, len(head), separator) else None
+    if frame is not None:
+        return frame, np.zeros(len(frame), bool)
+    mark = secrets.token_hex(16)  # which no cell is
+    frame = _frame(f"{head}\n{_mended(text, len(head) + 1, separator, len(header), mark)}", options)
+    if frame is None:
+        raise ValueError(f"{name}: no table by this version of pandas")
+    beyond = np.asarray(frame.iloc[:, 0] == mark, bool)
+    frame.iloc[beyond, 0] = ""
+    return frame, beyond
+
+
+def _frame(text: str, given: dict[str, Any]) -> Any:
+    """What pandas reads; None where a row has more fields than the header."""
+    import pandas as pd
+
+    options: Any = given | {"dtype": str, "keep_default_na": False, "na_filter": False, "index_col": False}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(io.StringIO(text), sep=separator, low_memory=False, **options)
-    except (pd.errors.ParserWarning, pd.errors.ParserError, csv.Error):
-        raise ValueError(f"{name}: {_ragged(text, separator, len(header))}") from None
-    return frame.fillna("")
+            return pd.read_csv(io.StringIO(text), low_memory=False, **options).fillna("")
+    except (pd.errors.ParserWarning, pd.errors.ParserError):
+        return None
 
 
-def _require_quoted(name: str, text: str, separator: str) -> None:
-    """Refuse a cell that begins with a quotation mark and does not end where it is closed.
+#: What stands between two quotation marks, up to the one that closes: a mark in it is written twice.
+_WITHIN = '[^"]*+(?:""[^"]*+)*+'
 
-    Of a program that does not quote, such a cell would swallow the rows of others up to the next mark.
-    """
+
+def _is_closed(text: str, start: int, separator: str) -> bool:
+    """Whether each cell that begins with a quotation mark ends where it is closed, from the end of the header on."""
     if '"' not in text:
-        return
-    quoted = re.compile(rf'(?:(?<=[\n{re.escape(separator)}])|\A)"(?:[^"]|"")*+("?)(?=([^\n]?))')
-    for cell in quoted.finditer(text):
-        if not cell[1] or cell[2] not in ("", separator):
-            line = text.count("\n", 0, cell.start()) + 1
-            what = "is not closed" if not cell[1] else "is closed inside of a cell"
-            raise ValueError(f"{name}: line {line}: a quotation mark {what}; a mark in a cell is written twice")
+        return True
+    edge = f"[\n{re.escape(separator)}]"
+    closed = rf'(?:[^"]++|(?<={edge})"{_WITHIN}"(?={edge}|\Z)|(?<!{edge})")*+\Z'
+    return re.compile(closed).match(text, start) is not None
 
 
-def _ragged(text: str, separator: str, width: int) -> str:
-    """Which line is at fault."""
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    with suppress(csv.Error):
-        for row in reader:
-            if len(row) > width:
-                return f"line {reader.line_num} has {len(row)} fields, the header {width}"
-    return "no table: lines have more fields than the header"
+def _mended(text: str, at: int, separator: str, width: int, mark: str) -> str:
+    """The rows from there on as RFC 4180 has them, each by itself; of one with too many fields the first is `mark`."""
+    edge, out = f"\n{re.escape(separator)}", list[str]()
+    cell = re.compile(rf'(?:(?P<quoted>"{_WITHIN}")(?=[{edge}]|\Z)|(?P<plain>[^{edge}]*+))(?P<end>[{edge}]|\Z)')
+    gone = mark + separator * (width - 1)
+    while at < len(text):
+        quote = text.find('"', at)
+        start = len(text) if quote < 0 else max(at, text.rfind("\n", at, quote) + 1)
+        if start > at:  # lines without any
+            for line in text[at:start].removesuffix("\n").split("\n"):
+                more = line.count(separator) - width
+                fits = more < 0 or (more == 0 and line.endswith(separator))
+                out.append(line[: len(line) - (more == 0)] if fits else gone)
+        at, end, cells = start, separator, list[str]()
+        while end == separator and quote >= 0:
+            found = cell.match(text, at)
+            assert found is not None
+            at, end, quoted, plain = found.end(), found["end"], found["quoted"], found["plain"]
+            quotes = plain is not None and plain.startswith('"')
+            cells.append('"' + plain.replace('"', '""') + '"' if quotes else plain if quoted is None else quoted)
+        if cells:
+            if len(cells) == width + 1 and cells[-1] in ("", '""'):
+                cells.pop()
+            out.append(separator.join(cells) if len(cells) <= width else gone)
+    return "\n".join(out)

@@ -56,6 +56,9 @@ class Tallies(Frozen):
         Codes 0 .. len(items) - 1.
     items : iterable of hashable
         Public names of all items, different from each other, decided before looking at the data.
+    without : array_like of int, optional
+        Persons, by their numbers, who have none of the items: no count knows them, and local mechanisms, whose reports
+        are counted, hear of them as of others. Whoever has one is none of them.
 
     Raises
     ------
@@ -74,25 +77,27 @@ class Tallies(Frozen):
     (3, [2, 1])
     """
 
-    __slots__ = ("item", "items", "person")
+    __slots__ = ("item", "items", "person", "without")
 
     person: NDArray[np.int64]
     item: NDArray[np.int64]
     items: tuple[Any, ...]
+    without: NDArray[np.int64]
 
-    def __init__(self, person: ArrayLike, item: ArrayLike, items: Iterable[Any]) -> None:
+    def __init__(self, person: ArrayLike, item: ArrayLike, items: Iterable[Any], without: ArrayLike = ()) -> None:
         names = _require_names(items)
         who, what = require_integers("person", person), require_codes("item", item, len(names))
         if len(who) != len(what):
             raise ValueError("item has another number of rows than person: they must agree")
         once = np.unique(np.stack([who.astype(np.int64), what.astype(np.int64)]), axis=1)
-        settle(self, person=frozen(once[0]), item=frozen(once[1]), items=names)
+        others = np.setdiff1d(require_integers("without", without).astype(np.int64), once[0])
+        settle(self, person=frozen(once[0]), item=frozen(once[1]), items=names, without=frozen(others))
 
     def __reduce__(self) -> Any:
         return Tallies, self._state()
 
     def _state(self) -> tuple[Any, ...]:
-        return self.person, self.item, self.items
+        return self.person, self.item, self.items, self.without
 
     def __len__(self) -> int:
         return len(self.person)
@@ -115,7 +120,7 @@ class Tallies(Frozen):
             A row for every item that a person has.
         items : iterable of hashable
             As in `Tallies`. Rows of other items are left out without a word: to refuse one would tell of whoever alone
-            has it. `undeclared` shows them to the curator.
+            has it. `undeclared` shows them to the curator. Whoever has no other is one of `without`.
         person, item : str
             Column names. Persons may be labels of any kind, of which "Ann" and "ann " are one person (see
             `dprank.data.bounding.person_ids`). An item is compared as it is.
@@ -140,7 +145,7 @@ class Tallies(Frozen):
         place = {name: code for code, name in enumerate(names)}
         who = person_ids(person, frame[person])
         codes = np.array([_place(place, label) for label in frame[item]], np.int64)
-        return cls(who[codes >= 0], codes[codes >= 0], items=names)
+        return cls(who[codes >= 0], codes[codes >= 0], items=names, without=who[codes < 0])
 
     def counts(self, per_person: int | None = None) -> NDArray[np.int64]:
         """How many persons have each item.

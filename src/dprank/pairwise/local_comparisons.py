@@ -303,8 +303,9 @@ class LocalComparisons:
         Parameters
         ----------
         data : Comparisons
-            With voters. Its rows are what was asked, which is public: an answer left out is a row with a tie. What goes
-            beyond `per_person` is left out, as by `Comparisons.bounded`: it is as if it had not been asked.
+            With voters. Its rows, and `Comparisons.unanswered`, are what was asked, which is public: an answer left out
+            is a tie. What goes beyond `per_person` is left out, as by `Comparisons.bounded`: it is as if it had not
+            been asked.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research; `SECURE` to publish.
 
@@ -321,7 +322,7 @@ class LocalComparisons:
         ('a', 'b', 'c')
         """
         voter_column(require_comparisons(data, self.n_items))
-        data = data.bounded(self.per_person)
+        data = data.asked().bounded(self.per_person)
         _, who, asked = np.unique(voter_column(data), return_inverse=True, return_counts=True)
         rows, signs = self.sent(data.points.astype(np.int8) - 1, who, require_source(rng))
         both = np.stack([data.first[rows], data.second[rows]]).astype(np.int64)

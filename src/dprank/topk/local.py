@@ -362,7 +362,8 @@ class LocalTopK:
         ----------
         data : Tallies
             Of the declared items, or of items 0 .. n_items - 1. Of a person with more than `per_person` of them as many
-            count, chosen as by `Tallies.counts`. People without any item are not in the data, and send no report.
+            count, chosen as by `Tallies.counts`. Whoever has none of the items (`Tallies.without`) reports on blanks
+            alone: how many people report is how many are in the data, which is public where one is replaced.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research; `SECURE` to publish.
 
@@ -396,10 +397,12 @@ class LocalTopK:
         codes = np.array([place[name] for name in data.items], np.int64)[data.item[stays]]
         # rows are in the order of persons
         people, start, number = np.unique(data.person[stays], return_index=True, return_counts=True)
-        if not len(people):
+        everybody = np.union1d(people, data.without)
+        if not len(everybody):
             raise ValueError("data hold nobody; at least one person is needed")
-        table = np.tile(self._m + np.arange(self.per_person), (len(people), 1))
-        table[np.repeat(np.arange(len(people)), number), np.arange(len(codes)) - np.repeat(start, number)] = codes
+        table = np.tile(self._m + np.arange(self.per_person), (len(everybody), 1))
+        at = np.searchsorted(everybody, people)
+        table[np.repeat(at, number), np.arange(len(codes)) - np.repeat(start, number)] = codes
         return table
 
     def _selection(self, held: NDArray[np.int64], persons: int, source: Any, rng: Source) -> Selection:

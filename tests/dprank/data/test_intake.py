@@ -56,6 +56,7 @@ FORMS = {
     "orders": (as_orders, {"form": "orders", "columns": ("vote",)}),
 }
 #: Every way to rank three items, or some, with ties.
+NOTHING = (-1, -1, -1)
 EVERY = [row for row in product(range(-1, 3), repeat=3) if set(row) - {-1} == set(range(len(set(row) - {-1})))]
 
 
@@ -72,14 +73,14 @@ def test_every_form_says_the_same(tmp_path, form):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", ["full", "tied"])
-def test_of_other_ballots_than_declared_none_stays(tmp_path, form, kind):
+def test_of_other_ballots_than_declared_none_ranks_anything(tmp_path, form, kind):
     write, keys = FORMS[form]
     fit = [row for row in EVERY if min(row) >= 0 and (kind == "tied" or len(set(row)) == 3)]
     intake = read(tmp_path, write(EVERY), person="who", ballots=kind, **keys)
-    table = intake.data.positions if kind == "full" else intake.data.places
-    assert isinstance(intake.data, Rankings if kind == "full" else Ballots)
-    assert sorted(map(tuple, table.tolist())) == sorted(fit)
+    assert isinstance(intake.data, Ballots)
+    assert sorted(map(tuple, intake.data.places.tolist())) == sorted(fit + [NOTHING] * (len(EVERY) - len(fit)))
     assert sum(intake.left_out.values()) + intake.kept == intake.rows
+    assert intake.kept == len(fit) * (3 if form == "long" else 1)
 
 
 def test_of_preflib_the_same(tmp_path):
@@ -120,11 +121,11 @@ def test_write_ins_that_are_one_item_are_one_on_every_ballot(tmp_path):
         (["1,2,inf"], "no such place"),
     ],
 )
-def test_what_is_no_place_takes_its_ballot_away(tmp_path_factory, rows, reason):
+def test_a_ballot_with_what_is_no_place_ranks_nothing(tmp_path_factory, rows, reason):
     text = "\n".join([",".join(ITEMS), "2,1,", *rows])
     intake = read(tmp_path_factory.mktemp("p"), text, **PARTIAL)
     assert intake.left_out == {reason: len(rows)}
-    assert intake.data.places.tolist() == [[1, 0, -1]]
+    assert intake.data.places.tolist() == [[1, 0, -1], [*NOTHING]]
     assert len(intake.misread) == 1
 
 
@@ -158,7 +159,7 @@ def test_what_is_no_order(tmp_path_factory, text, reason):
     keys = PARTIAL | FORMS["orders"][1] | {"clean": ("casefold",)}
     intake = read(tmp_path_factory.mktemp("p"), f"vote\nparks>roads\n{text}\n", **keys)
     assert intake.left_out == {reason: 1}
-    assert intake.data.places.tolist() == [[1, -1, 0]]
+    assert intake.data.places.tolist() == [[1, -1, 0], [*NOTHING]]
 
 
 def test_items_that_are_not_declared_leave_an_order_as_it_is_without_them(tmp_path):
@@ -173,7 +174,7 @@ def test_items_that_are_not_declared_leave_an_order_as_it_is_without_them(tmp_pa
     assert intake.left_out == {"an item not declared": 2}
     # all of a ballot that must have all is nothing
     intake = read(tmp_path, long, person="who", ballots="tied", **FORMS["long"][1])
-    assert len(intake.data) == 0
+    assert intake.data.places.tolist() == [[*NOTHING]] * 2
 
 
 @each("rule, left", [("one", 2), ("none", 1)])
@@ -181,7 +182,8 @@ def test_of_a_person_with_several_ballots(tmp_path_factory, rule, left):
     rows = [("ann", 1, 2, 3), ("Ann ", 3, 2, 1), ("bob", 1, "", 2)]
     text = csv(("who", *ITEMS), *rows)
     intake = read(tmp_path_factory.mktemp("p"), text, person="who", repeated=rule, **PARTIAL)
-    assert len(intake.data) == left
+    assert len(intake.data) == 2
+    assert (intake.data.places >= 0).any(axis=1).sum() == left
     assert intake.left_out == {"another ballot of the same person": 3 - left}
     again = read(
         tmp_path_factory.mktemp("p"), csv(("who", *ITEMS), *rows[::-1]), person="who", repeated=rule, **PARTIAL
@@ -189,10 +191,10 @@ def test_of_a_person_with_several_ballots(tmp_path_factory, rule, left):
     assert sorted(again.data.places.tolist()) == sorted(intake.data.places.tolist())
 
 
-def test_an_item_with_two_places_takes_its_ballot_away_and_one_said_twice_does_not(tmp_path):
+def test_a_ballot_with_two_places_for_an_item_ranks_nothing_and_one_that_says_it_twice_does(tmp_path):
     rows = [(1, "roads", 1), (1, "roads", 2), (1, "parks", 3), (2, "roads", 1), (2, "roads", 1), (3, "parks", "?")]
     intake = read(tmp_path, csv(("who", "thing", "place"), *rows), person="who", **(PARTIAL | FORMS["long"][1]))
-    assert intake.data.places.tolist() == [[0, -1, -1]]
+    assert intake.data.places.tolist() == [[*NOTHING], [0, -1, -1], [*NOTHING]]
     assert intake.left_out == {"no such place": 1, "an item twice": 3}
 
 
@@ -202,7 +204,8 @@ def test_long_ballots_by_their_own_number(tmp_path):
     keys = PARTIAL | FORMS["long"][1] | {"ballot": "sheet"}
     assert len(read(tmp_path, text, **keys).data) == 4
     intake = read(tmp_path, text, person="who", **keys)
-    assert len(intake.data) == 2
+    # a, b, and whoever has no name
+    assert (len(intake.data), (intake.data.places >= 0).any(axis=1).sum()) == (3, 2)
     assert intake.left_out["no person"] == 1
     assert Declaration(**keys).unit == "ballot"
     assert Declaration(person="who", **keys).unit == "person"
@@ -214,14 +217,15 @@ def test_weights(tmp_path):
     for kind in ("full", "partial"):
         more = {"unranked": "apart"} if kind == "partial" else {}
         intake = read(tmp_path, text, ballots=kind, weight="heavy", max_weight=4, **more)
-        assert intake.data.weight.tolist() == [3, 4, 0]
+        assert intake.data.weight.tolist() == [3, 4, 0, *[0] * 4]
+        assert (intake.data.places[3:] == -1).all()
         assert intake.left_out == {"no such weight": 4}
         assert intake.altered == {"weights above the most, counted as the most": 1}
     long = csv(
         ("who", "thing", "place", "w"), (1, "roads", 1, 2), (1, "parks", 2, 2), (2, "roads", 1, 2), (2, "parks", 2, 3)
     )
     intake = read(tmp_path, long, person="who", weight="w", max_weight=4, **(PARTIAL | FORMS["long"][1]))
-    assert intake.data.weight.tolist() == [2]
+    assert intake.data.weight.tolist() == [2, 0]
     assert intake.left_out == {"no such weight": 2}
 
 
@@ -354,11 +358,12 @@ LONG_ROWS = st.lists(st.tuples(st.integers(1, 4), st.sampled_from([*ITEMS, "zoo"
 
 
 def moved(folder, header, rows, other, keys):
-    """How many ballots differ, when the rows of person 1 become others: as many are lost and gained at most."""
+    """How many ballots differ, when the rows of person 1 become others: as many are lost as gained."""
     rest = [row for row in rows if row[0] != 1]
     mine = [row for row in rows if row[0] == 1], [(1, *row[1:]) for row in other]
     texts = [csv(header, *part, *rest) for part in mine]
     both = [ballot_multiset(read(folder, text, person="who", **keys).data) for text in texts]
+    assert both[0].total() - both[1].total() == bool(mine[0]) - bool(mine[1])
     return max((both[0] - both[1]).total(), (both[1] - both[0]).total())
 
 

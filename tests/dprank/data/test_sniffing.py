@@ -7,6 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from arrow_columns import DAYS, TYPES, WHOLE, changed
 from checks import each, refused
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dprank import Declaration
 from dprank.data.arrow_texts import arrow_texts, is_text_type
@@ -86,18 +88,132 @@ def text(tmp_path, content):
 
 
 @each(
-    "cells, line",
+    "cells, what",
     [
-        ('1,"hello,2\n2,x,3\n3,"bye,1\n', 2),  # who does not quote: the rows between would be gone
-        ('1,"hello,2\n2,x,3\n', 2),
-        ('1,"a"b,2\n', 2),
-        ('1,x,2\n1,"a" ,2\n', 3),
-        ('1,"two\nlines",2\n2,"x"y,1\n', 4),
+        ('1,"hello,2\n2,x,3\n3,"bye,1\n', ['"hello', "x", '"bye']),  # who does not quote: no row between is gone
+        ('1,"hello,2\n2,x,3\n', ['"hello', "x"]),
+        ('1,"a"b,2\n', ['"a"b']),
+        ('1,x,2\n1,"a" ,2\n', ["x", '"a" ']),
+        ('1,"two\nlines",2\n2,"x"y,1\n3,"a,b",2\n4,"",7', ["two\nlines", '"x"y', "a,b", ""]),
+        ('1,"say ""hi"" ,2\n2,""x"",1\n', ['"say ""hi"" ', '""x""']),
+        ('1,x,"\n', ["x"]),
     ],
 )
-def test_a_mark_that_would_swallow_others_is_refused(tmp_path_factory, cells, line):
-    with refused("a.csv", f"line {line}", "quotation mark"):
-        text(tmp_path_factory.mktemp("q"), "who,what,n\n" + cells)
+def test_a_mark_that_is_not_closed_is_a_character_of_its_cell(tmp_path_factory, cells, what):
+    assert text(tmp_path_factory.mktemp("q"), "who,what,n\n" + cells)["what"].tolist() == what
+
+
+#: Rows behind a header of three columns -> what is read of each, and which have too many fields.
+ROWS = {
+    "one too many": ("1,x,2\n2,y,3,4\n3,z,1\n", ["x", "", "z"], [1]),
+    "the first of all": ("2,y,3,4\n3,z,1\n", ["", "z"], [0]),
+    "all of them": ("2,y,3,4\n3,z,1,\u00e9\n", ["", ""], [0, 1]),
+    "many, quoted": ('1,"a,b",2,"",,\n3,"z",1', ["", "z"], [0]),
+    "over two lines": ('1,x,2\n2,"y\n",3,4\n\n3,z,1\n', ["x", "", "z"], [1]),
+    "a mark that closes nothing": ('1,"x,2\n2,"y"a,3,4\n3,z,1\n', ['"x', "", "z"], [1]),
+    "a separator at the end of one": ("1,x,2\n2,y,3,\n3,z,1\n", ["x", "y", "z"], []),
+    "a separator at the end of all": ("1,x,2,\n2,y,3,\n", ["x", "y"], []),
+    "of all but one": ("1,x,2,\n2,y,3,5\n", ["x", ""], [1]),
+    "two at the end": ("1,x,2\n2,y,3,,\n", ["x", ""], [1]),
+    "quoted nothing at the end": ('1,x,2\n2,"y",3,""\n', ["x", "y"], []),
+    "fewer": ("1\n2,y,3,4\n3,z\n", ["", "", "z"], [1]),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_with_more_fields_than_the_header_is_there_without_its_cells(tmp_path, name):
+    cells, what, beyond = ROWS[name]
+    for ends in ("\n", "\r\n", "\r"):
+        (tmp_path / "a.csv").write_bytes(("who,what,n\n" + cells).replace("\n", ends).encode())
+        found = sniff(tmp_path / "a.csv")
+        assert found.frame["what"].tolist() == what
+        assert np.flatnonzero(found.beyond).tolist() == beyond
+        assert not found.frame[found.beyond].to_numpy().astype(bool).any()
+
+
+def test_of_one_column_a_line_of_nothing_is_a_row(tmp_path):
+    """Or whoever leaves it empty would be missing in the number of rows."""
+    for rows, cells, beyond in (("a\n\nb\n", ["a", "", "b"], []), ('a\n\n"b"c\nd,e\n', ["a", "", '"b"c', ""], [3])):
+        (tmp_path / "a.csv").write_text("vote\n" + rows)
+        found = sniff(tmp_path / "a.csv")
+        assert (found.frame["vote"].tolist(), np.flatnonzero(found.beyond).tolist()) == (cells, beyond)
+
+
+@each(
+    "cell, read, encoding",
+    [
+        (b"Zo\xeb", r"Zo\xeb", "UTF-8"),
+        (b"\xff\xfe\xc3", r"\xff\xfe\xc3", "UTF-8"),
+        (b"a\0b", r"a\x00b", "UTF-8"),
+        (b"\xed\xa0\x80", r"\xed\xa0\x80", "UTF-8"),
+        (b"\x00\xd8", r"\x00\xd8", "UTF-16"),
+        (b"\x00\x00", r"\x00", "UTF-16"),
+    ],
+)
+def test_bytes_that_are_no_text_are_written_and_no_other_cell_changes(tmp_path_factory, cell, read, encoding):
+    code = "utf-8" if encoding == "UTF-8" else "utf-16-le"
+    mark = b"" if encoding == "UTF-8" else b"\xff\xfe"
+    path = tmp_path_factory.mktemp("b") / "a.csv"
+    path.write_bytes(mark + "who,what\nan\u00e9,".encode(code) + cell + "\nbob,x\n".encode(code))
+    found = sniff(path)
+    assert found.frame.to_numpy().tolist() == [["an\u00e9", read], ["bob", "x"]]
+    assert found.said.startswith(f"CSV in {encoding}")
+    assert ("but for bytes" in found.said) == (len(cell.strip(b"ab\0")) > 0)
+
+
+def test_only_the_header_must_be_text(tmp_path):
+    for head, about in ((b"wh\xe9,n\n", "line 1 is not UTF-8"), (b"\r\n\nwho,n\0\n", "line 3 holds a null character")):
+        (tmp_path / "a.csv").write_bytes(head + b"1,2\n\xff,3\n")
+        with refused("a.csv", about):
+            sniff(tmp_path / "a.csv")
+
+
+def test_how_lines_end_is_said_of_the_header(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b'who,what\n1,"a\r\nb"\n2,x\r\n')
+    found = sniff(tmp_path / "a.csv")
+    assert found.said.endswith("lines end in LF")
+    assert found.frame["what"].tolist() == ["a\nb", "x"]
+
+
+CELLS = st.text(alphabet='ab" ,\n\r\u00e9', max_size=6)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=4),
+    st.integers(0, 4),
+    st.sampled_from(["x,y,z", '"q"p,y', '"u,v', ",,z"]),
+)
+def test_one_row_that_is_broken_changes_no_other(tmp_path_factory, rows, at, broken):
+    """All others as a writer of RFC 4180 has them, who quotes whatever he must."""
+    path = tmp_path_factory.mktemp("r") / "a.csv"
+    lines = [",".join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows]
+    at = min(at, len(lines))
+    path.write_text("\n".join(["p,q", *lines[:at], broken, *lines[at:]]) + "\n", encoding="utf-8", newline="")
+    found = sniff(path)
+    plain = [[cell.replace("\r\n", "\n").replace("\r", "\n") for cell in row] for row in rows]
+    # a mark that nothing closes takes what closes it for its own: RFC 4180 cannot tell
+    if broken != '"u,v':
+        assert np.delete(found.frame.to_numpy(), at, axis=0).tolist() == plain
+        assert np.flatnonzero(found.beyond).tolist() == [at] * (broken.count(",") > 1)
+
+
+@pytest.mark.slow
+def test_rows_of_a_megabyte(tmp_path):
+    """And as many marks that close nothing: every way through is one pass."""
+    long = 1 << 20
+    rows = [
+        "1," + "x" * long,
+        "2," + '"' * (long + 1) + "a",
+        "3" + "," * long,
+        "4," + '"a' * long,
+        '5,"' + '""' * long + '"',
+    ]
+    (tmp_path / "a.csv").write_text("who,what\n" + "\n".join([*rows, *['6,"a'] * 50_000, "7,z"]) + "\n")
+    found = sniff(tmp_path / "a.csv")
+    assert np.flatnonzero(found.beyond).tolist() == [2]
+    assert [len(it) for it in found.frame["what"][:5]] == [long, long + 2, 0, 2 * long, long]
+    assert found.frame["what"].tolist()[-2:] == ['"a', "z"]
 
 
 @each(

@@ -145,8 +145,8 @@ def _ballots(ballot: str, ways: int, cleaned: bool) -> Rankings:
         rows = "".join(f"{name},{ballot}\n" for name in spellings(ways))
         file.write_text(HEAD + OTHERS + rows, encoding="utf-8")
         if cleaned:
-            data: Rankings = Declaration(kind="ballots", items=ITEMS, person="person").read(file).data
-            return data
+            read = Declaration(kind="ballots", items=ITEMS, person="person").read(file).data
+            return Rankings(read.places, ITEMS)  # all of them rank all items
         frame = sniff(file).frame.drop_duplicates("person")
         return Rankings(frame[list(ITEMS)].astype(int).to_numpy() - 1, ITEMS)
 
