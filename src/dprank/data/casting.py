@@ -138,8 +138,7 @@ def long(table: Table) -> Intake:
         weight[group] = each
         leave_group_out(weight[group] != each, "no such weight")
     person = None if declared.person is None else keys[1]
-    named = np.asarray(keys[0], bool)
-    return _cast(table, values, {"rows": group, "person": person, "named": named, "weight": weight})
+    return _cast(table, values, {"rows": group, "person": person, "named": keys[0] > 0, "weight": weight})
 
 
 def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -> Intake:
@@ -181,14 +180,14 @@ def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -
         heavy = np.where(there, np.minimum(weight, most), 0)[one].astype(np.int64)
     cast = Ballots(np.where(there[:, None], places, -1)[one], declared.items, heavy)
     if declared.unranked == "last":
-        ledger.altered[ALTERED[3]] += int((gap.any(axis=1) & ~gap.all(axis=1))[there].sum())
+        ledger.altered[ALTERED[3]] += int((gap.any(axis=1) & ~gap.all(axis=1) & there).sum())
         cast = cast.unranked_last()
     return table.done(cast)
 
 
-def _first_of_others(person: NDArray[np.int64], named: Any, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _first_of_others(person: NDArray[np.int64], named: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
     """A ballot of every person of whom none is there, and all of nobody: they rank nothing."""
-    first = ~named
+    first: NDArray[Any] = ~named
     others = np.flatnonzero(named & ~np.isin(person, person[there]))
     first[others[np.unique(person[others], return_index=True)[1]]] = True
     return first

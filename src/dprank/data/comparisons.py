@@ -237,11 +237,11 @@ class Comparisons(Frozen):
         data = cls(one, other, points / 2, tuple(names), who)
         if voter is None or not gone.any():
             return data
-        sides = [names.get_indexer(whole[it].map(str, na_action="ignore")) for it in (first, second)]
-        asked = gone & (sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1]) & whole[voter].notna().to_numpy()
+        one, other = (names.get_indexer(whole[it].map(str, na_action="ignore")) for it in (first, second))
+        asked = gone & (one >= 0) & (other >= 0) & (one != other) & whole[voter].notna().to_numpy()
         asked[asked] = ~nameless(whole.loc[asked, voter])
-        where = np.flatnonzero(asked)
-        return data.with_unanswered(*(it[asked] for it in sides), person_ids(voter, whole.loc[asked, voter], where))
+        who = person_ids(voter, whole.loc[asked, voter], np.flatnonzero(asked))
+        return data.with_unanswered(one[asked], other[asked], who)
 
     def with_unanswered(self, first: ArrayLike, second: ArrayLike, voter: ArrayLike | None) -> Comparisons:
         """The same, and what else was asked of voters who are known: codes of items, and numbers of voters.

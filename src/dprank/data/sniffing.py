@@ -171,7 +171,12 @@ def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArr
     if len(header) > MOST_COLUMNS:
         raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
     options = {"sep": separator, "skip_blank_lines": len(header) > 1}  # of one column a line of nothing is a row
-    frame = _frame(text, options) if _is_closed(text, len(head), separator) else None
+    first = _FIRST.match(text, len(head))
+    assert first is not None
+    frame = None
+    # pandas would make a table as wide as the first row
+    if first[1].count(separator) <= 2 * len(header) + _WIDE and _is_closed(text, len(head), separator):
+        frame = _frame(text, options)
     if frame is not None:
         return frame, np.zeros(len(frame), bool)
     mark = secrets.token_hex(16)  # which no cell is
@@ -196,6 +201,8 @@ def _frame(text: str, given: dict[str, Any]) -> Any:
         return None
 
 
+#: The first row, or its first line; and how many separators more than expected it may have, as some are quoted.
+_FIRST, _WIDE = re.compile(r"\n*+([^\n]*+)"), 1000
 #: What stands between two quotation marks, up to the one that closes: a mark in it is written twice.
 _WITHIN = '[^"]*+(?:""[^"]*+)*+'
 
