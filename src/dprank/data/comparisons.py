@@ -134,6 +134,10 @@ class Comparisons(Frozen):
             if len(column) != len(columns["first"]):
                 raise ValueError(f"{name} has another number of rows than first: they must agree")
         require_different("second", columns["first"], columns["second"])
+        if unanswered is not None and (
+            not isinstance(unanswered, Comparisons) or unanswered.items != names or unanswered.voter is None
+        ):
+            raise ValueError("unanswered are no comparisons of the same items by voters who are known")
         settle(self, items=names, voter=None, unanswered=unanswered, _last=(None, None))
         settle(self, **{name: frozen(column) for name, column in columns.items()})
 
