@@ -79,7 +79,7 @@ class Comparisons(Frozen):
     unanswered : Comparisons or None
         Questions that were put to voters who are known and have no answer that means anything, each as a tie: what
         `Declaration.read` and ``missing="drop"`` left out. They are no rows, and count for nothing, but where who was
-        asked what is public: see `asked`.
+        asked what is public: see `asked`. Some of the rows have none.
 
     Raises
     ------
