@@ -362,8 +362,7 @@ class LocalTopK:
         ----------
         data : Tallies
             Of the declared items, or of items 0 .. n_items - 1. Of a person with more than `per_person` of them as many
-            count, chosen as by `Tallies.counts`. Whoever has none of the items (`Tallies.without`) reports on blanks
-            alone: how many people report is how many are in the data, which is public where one is replaced.
+            count, chosen as by `Tallies.counts`. Who has none (`Tallies.without`) reports on blanks, and is counted.
         rng : numpy.random.Generator or dprank.SECURE
             A seeded generator for research; `SECURE` to publish.
 
@@ -401,8 +400,8 @@ class LocalTopK:
         if not len(everybody):
             raise ValueError("data hold nobody; at least one person is needed")
         table = np.tile(self._m + np.arange(self.per_person), (len(everybody), 1))
-        at = np.searchsorted(everybody, people)
-        table[np.repeat(at, number), np.arange(len(codes)) - np.repeat(start, number)] = codes
+        row = np.repeat(np.searchsorted(everybody, people), number)
+        table[row, np.arange(len(codes)) - np.repeat(start, number)] = codes
         return table
 
     def _selection(self, held: NDArray[np.int64], persons: int, source: Any, rng: Source) -> Selection:
