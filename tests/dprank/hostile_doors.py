@@ -306,6 +306,8 @@ def doors():
     quiet = {"rng": rng(0), "budget": RELEASES}
     borda = dprank.PrivateBorda.calibrated(epsilon=1e-6, n_items=3)
     budget = dprank.Budget(pathlib.Path(FOLDER.name) / "budget.sqlite", epsilon=1.0)
+    if not budget.entries():
+        budget.spend(dprank.Guarantee(1e-6), dataset="a")
     declared = {"kind": "ballots", "items": [*"abc"], "ballots": "partial", "unranked": "apart"}
     wide = dprank.Declaration(person="person", **declared)
     orders = dprank.Declaration(form="orders", columns=["a"], **declared)
@@ -320,6 +322,9 @@ def doors():
         ),
         "Declaration.clean": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], clean=x),
         "Declaration.aliases": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], aliases=x),
+        "Declaration.before_looking": lambda x: dprank.Declaration(
+            kind="ballots", items=["a", "b"], clean=["strip"], before_looking=x
+        ),
         "Declaration.form": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], form=x),
         "Declaration.pairs": lambda x: dprank.Declaration(kind="comparisons", items=["a", "b"], form="wide", pairs=x),
         "Declaration.ballots": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], ballots=x),
@@ -411,10 +416,13 @@ def doors():
         "Budget.epsilon": lambda x: dprank.Budget(budget.path, epsilon=x),
         "Budget.unit": lambda x: dprank.Budget(budget.path, unit=x),
         "Budget.spend.guarantee": lambda x: budget.spend(x, dataset="a"),
-        "Budget.spend.dataset": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset=x),
-        "Budget.spend.what": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset="c", what=x),
+        "Budget.spend.dataset": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset=x, new_dataset=True),
+        "Budget.spend.new_dataset": lambda x: dprank.Budget(budget.path).spend(
+            dprank.Guarantee(1e-6), dataset="a", new_dataset=x
+        ),
+        "Budget.spend.what": lambda x: budget.spend(dprank.Guarantee(1e-6), dataset="a", what=x),
         "Budget.release.mechanism": lambda x: budget.release(x, votes, dataset="a"),
-        "Budget.release.data*": lambda x: budget.release(borda, x, dataset="b"),
+        "Budget.release.data*": lambda x: budget.release(borda, x, dataset="a"),
         "Budget.remaining": budget.remaining,
         "Budget.entries": budget.entries,
         "Release.from_json": dprank.Release.from_json,

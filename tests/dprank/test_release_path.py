@@ -296,12 +296,11 @@ def no_noise_on_zeros(patch):
 
 
 def noise_before_the_ledger(patch):
-    def late(self, mechanism, data, *, dataset, what=""):
+    def late(self, mechanism, data, *, dataset, new_dataset):
         made = mechanism.release(data, SECURE)
-        self.spend(mechanism.guarantee, dataset=dataset, what=what)
-        return made
+        return made, self.spend(mechanism.guarantee, dataset=dataset, new_dataset=new_dataset)
 
-    patch.setattr(Budget, "release", late)
+    patch.setattr(Budget, "release_with_receipt", late)
 
 
 def refusal_that_only_warns(patch):

@@ -2,14 +2,24 @@
 
 Every data set that a file names has the whole limit to itself. Losses add up as exact fractions, by the composition
 that was chosen when the file was made: basic, or zero-concentrated (see `dprank.privacy.filters`: what is released next
-may depend on all that was released before). A mistyped name is another data set: take names from one place. Whoever may
-write to the file may also falsify it: the record guards against accidents, races and crashes, not against its keeper.
+may depend on all that was released before). A mistyped name would be another data set with a whole limit of its own:
+after the first, each new one asks for a word.
+
+Entries are chained: each has a digest of itself, of a random salt and of the digest before it. A `Receipt` carries the
+last one out of the file, into what is published. A file that was restored from a copy cannot know what was spent since;
+who has a receipt can see that it does not. Whoever may write to the file may also falsify it, chain and all, but not so
+that receipts fit which are out already: the record guards against accidents, races and crashes, receipts against its
+keeper, where readers ask for them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
+import re
+import secrets
 import sqlite3
 import stat
 import sys
@@ -21,14 +31,14 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
-from dprank._require import require_below_1, require_loss, require_one_of, require_real, shown
+from dprank._require import require_below_1, require_loss, require_one_of, require_real, require_whole, shown
 from dprank.privacy.filters import COMPOSITIONS, NO_FILTER, NOTHING, Composition, Cost, Limit, cost_of
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit
 from dprank.privacy.noise import SECURE, drawn_exactly
 
-__all__ = ["LARGEST", "LONGEST", "PATIENCE", "SMALLEST", "Budget", "BudgetRefused", "Entry"]
+__all__ = ["LARGEST", "LONGEST", "PATIENCE", "SMALLEST", "Budget", "BudgetRefused", "Entry", "Receipt"]
 
 #: Epsilons that a limit may have: beyond them it is a slip.
 SMALLEST, LARGEST = 1e-9, 1e6
@@ -38,8 +48,10 @@ LONGEST = 200
 PATIENCE = 30.0
 #: "dprB": marks SQLite files that are budgets.
 _APPLICATION = 0x64707242
-#: Of the file, by its composition: what older versions wrote is read, and written on.
-_VERSIONS: dict[Composition, int] = {"basic": 1, "zcdp": 2}
+#: Of the file, by its composition. Version 0.2 wrote those without a chain: they are read, and chained when next
+#: written to.
+_VERSIONS: dict[Composition, int] = {"basic": 3, "zcdp": 4}
+_UNCHAINED: dict[Composition, int] = {"basic": 1, "zcdp": 2}
 _TABLES = """
 CREATE TABLE limits (
   epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL, adjacency TEXT NOT NULL{limit});
@@ -53,6 +65,8 @@ CREATE INDEX entries_of_dataset ON entries (dataset)
 #: is half the square of epsilon, for all but events of chance delta, which is the rest.
 _LIMIT_COLUMNS = ", rho TEXT NOT NULL, spare TEXT NOT NULL"
 _ENTRY_COLUMNS = ", rho TEXT NOT NULL, charged_rho TEXT NOT NULL, charged_rest TEXT NOT NULL"
+#: Digests of the limit (number 0), and of each entry with the one before it.
+_CHAIN = "CREATE TABLE chain (number INTEGER PRIMARY KEY, salt TEXT NOT NULL, digest TEXT NOT NULL)"
 #: INSERT OR REPLACE deletes without a trigger for it: hence those before insertion.
 _TRIGGERS = {
     "limits_stay": "UPDATE ON limits",
@@ -61,6 +75,11 @@ _TRIGGERS = {
     "entries_stay": "UPDATE ON entries",
     "entries_remain": "DELETE ON entries",
     "entries_in_turn": "INSERT ON entries WHEN NEW.number IS NOT (SELECT COALESCE(MAX(number), 0) + 1 FROM entries)",
+}
+_CHAIN_TRIGGERS = {
+    "chain_stays": "UPDATE ON chain",
+    "chain_remains": "DELETE ON chain",
+    "chain_in_turn": "INSERT ON chain WHEN NEW.number IS NOT (SELECT COALESCE(MAX(number), -1) + 1 FROM chain)",
 }
 
 
@@ -125,6 +144,77 @@ class Entry:
     rho: float | None = None
 
 
+@dataclass(frozen=True)
+class Receipt:
+    """What a reader of a release may know of the budget that paid for it.
+
+    Parameters
+    ----------
+    dataset : str
+    number : int
+        Of this entry among those of the data set, from 1: two receipts of one number are of two copies of a file.
+    digest : str
+        SHA-256, of all entries of the file up to this one, in hexadecimal digits.
+    left : Guarantee
+        Of the data set, after this entry: as of `Budget.remaining`.
+    left_rho : float or None
+        As of `Budget.remaining_rho`.
+
+    Notes
+    -----
+    Of other data sets it tells nothing, not even how many entries they have. The digest is of their entries, too, but
+    with 256 random bits each, which stay in the file: who guesses what an entry says cannot check it by the digest. The
+    same entry, made in two copies of a file, has two digests.
+
+    It depends on no data: it is made before noise is drawn, of what the file says.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dprank
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     budget = dprank.Budget(f"{folder}/budget.sqlite", epsilon=1.0)
+    ...     receipt = budget.spend(dprank.Guarantee(0.25), dataset="survey 2026")
+    ...     print(receipt.number, receipt.left, budget.receipt("survey 2026", 1) == receipt)
+    1 epsilon = 0.75 (central; replace one voter) True
+    """
+
+    dataset: str
+    number: int
+    digest: str
+    left: Guarantee
+    left_rho: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in a published file."""
+        left = {name: value for name, value in vars(self.left).items() if name != "model"}
+        rho = {} if self.left_rho is None else {"rho": self.left_rho}
+        return {"dataset": self.dataset, "number": self.number, "digest": self.digest, "left": left | rho}
+
+    @classmethod
+    def from_dict(cls, given: Any) -> Self:
+        """What `to_dict` wrote.
+
+        Raises
+        ------
+        ValueError
+            Where it is none.
+        """
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
+            left = dict(given["left"])
+            rho = left.pop("rho", None)
+            made = cls(
+                _require_line("dataset", given["dataset"]), given["number"], given["digest"], Guarantee(**left), rho
+            )
+            numbers = [made.left.epsilon, made.left.delta, *([] if rho is None else [rho])]
+            fit = type(made.number) is int and made.number >= 1 and re.fullmatch("[0-9a-f]{64}", made.digest)
+            if fit and all(type(it) is float and 0 <= it < math.inf for it in numbers) and made.to_dict() == given:
+                return made
+        raise ValueError(
+            f"receipt = {shown(given)}; dataset, number, digest and left are needed, as a budget gave them"
+        )
+
+
 class Budget:
     """Limits of what may be lost, and all that was spent, in an SQLite file.
 
@@ -159,7 +249,9 @@ class Budget:
     Floats are summed exactly, and 0.1 is a little more than a tenth: of a limit of 1, nine fit.
 
     Several processes may use one file at once, on a disk whose locks work; network file systems often have none. What
-    is recorded survives the loss of power. Nothing is stored of data: no person, no count of rows, no hash.
+    is recorded survives the loss of power. Nothing is stored of data: no person, no count of rows, no hash of them.
+
+    A file whose entries were altered, taken out or put in another order is refused when it is opened.
 
     Examples
     --------
@@ -175,6 +267,9 @@ class Budget:
     >>> release.publishable
     True
     """
+
+    #: Whether the file was not there, and has been made here, with nothing spent: else it was opened.
+    made: bool = False
 
     def __init__(
         self,
@@ -193,8 +288,9 @@ class Budget:
                 new = "dprank budget FILE --epsilon 3"
                 raise FileNotFoundError(f"{_named(self.path)}: no such budget; epsilon is needed to create it: {new}")
             promise = Guarantee(**{name: value for name, value in given.items() if name != "composition"})
-            self._create(Limit.of(promise, given.get("composition", "basic")))
-        with self._opened() as (_, limit):
+            self.made = self._create(Limit.of(promise, given.get("composition", "basic")))
+        with self._opened() as (db, limit):
+            _require_chain(self.path, db, limit.composition)
             there = vars(limit.guarantee) | {"composition": limit.composition}
         for name, value in given.items():
             if value != there[name]:
@@ -215,7 +311,15 @@ class Budget:
         with self._opened() as (_, limit):
             return limit.composition
 
-    def spend(self, guarantee: Guarantee, *, dataset: str, what: str = "", rho: float | None = None) -> None:
+    def spend(
+        self,
+        guarantee: Guarantee,
+        *,
+        dataset: str,
+        what: str = "",
+        rho: float | None = None,
+        new_dataset: bool = False,
+    ) -> Receipt:
         """Record a loss for good, before anything is drawn.
 
         Parameters
@@ -229,19 +333,29 @@ class Budget:
         rho : float, optional
             Of a zero-concentrated guarantee of the same release, for the neighbours of its guarantee. Basic composition
             does not look at it.
+        new_dataset : bool, optional
+            Says that these are other people's data than all that the file names, which then have the whole limit:
+            needed where it names others, refused where it names this one. Two processes cannot both make it.
+
+        Returns
+        -------
+        Receipt
+            For whoever reads what is released.
 
         Raises
         ------
         BudgetRefused
             If it is more than remains.
         ValueError
-            If the guarantee says nothing about the budget's neighbours.
+            If the guarantee says nothing about the budget's neighbours; or a new data set lacks its word, and nothing
+            is recorded.
         """
         guarantee = _require_guarantee(guarantee)
         dataset, what = _require_line("dataset", dataset), _require_line("what", what, empty=True)
         rho = None if rho is None else require_loss("rho", rho, up=True)
         with self._opened("BEGIN IMMEDIATE") as (db, limit):
             unit, adjacency = limit.guarantee.unit, limit.guarantee.adjacency
+            _require_known(self.path, db, dataset, new_dataset)
             cost = cost_of(guarantee, unit, adjacency, rho)
             spent = _spent(self.path, db, dataset, limit)
             if cost is None or not limit.fits(spent + cost):
@@ -254,8 +368,10 @@ class Budget:
                 stated = "" if rho is None or math.isinf(rho) else _text(rho)
                 row = (*row, stated, _text(cost.rho), _text(cost.rest))
             db.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", row)
+            _chain(self.path, db, limit.composition)
+            return _receipt(self.path, db, limit, dataset)
 
-    def release(self, mechanism: Any, data: Any, *, dataset: str, what: str = "") -> Any:
+    def release(self, mechanism: Any, data: Any, *, dataset: str, what: str = "", new_dataset: bool = False) -> Any:
         """Spend what a mechanism promises, then draw its release from the operating system's randomness.
 
         Parameters
@@ -264,7 +380,7 @@ class Budget:
             Of the central model, whose noise `dprank.SECURE` draws.
         data : object
             As the mechanism takes them.
-        dataset, what
+        dataset, what, new_dataset
             As of `spend`; without `what`, the class of the mechanism.
 
         Returns
@@ -279,10 +395,95 @@ class Budget:
             If the mechanism is not for publication, and whatever it refuses. What it refuses stays spent: that it
             refuses these data may tell of them.
         """
+        return self.release_with_receipt(mechanism, data, dataset=dataset, what=what, new_dataset=new_dataset)[0]
+
+    def release_with_receipt(
+        self, mechanism: Any, data: Any, *, dataset: str, what: str = "", new_dataset: bool = False
+    ) -> tuple[Any, Receipt]:
+        """The same, and the receipt, which `dprank.publication.publish` puts beside it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import dprank
+        >>> mechanism = dprank.PrivateBorda.calibrated(epsilon=0.75, n_items=2)
+        >>> votes = dprank.Rankings([[0, 1]] * 90, "ab")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     budget = dprank.Budget(f"{folder}/budget.sqlite", epsilon=1.0)
+        ...     release, receipt = budget.release_with_receipt(mechanism, votes, dataset="survey 2026")
+        >>> receipt.left.epsilon
+        0.25
+        """
         guarantee = _require_publishable(mechanism)
         what = _require_line("what", what, empty=True) or type(mechanism).__name__
-        self.spend(guarantee, dataset=dataset, what=what, rho=_stated_rho(mechanism))
-        return mechanism.release(data, SECURE)
+        rho = _stated_rho(mechanism)
+        receipt = self.spend(guarantee, dataset=dataset, what=what, rho=rho, new_dataset=new_dataset)
+        return mechanism.release(data, SECURE), receipt
+
+    def receipt(self, dataset: str, number: int) -> Receipt:
+        """That of an entry of a data set, after all entries up to it were held against the chain.
+
+        Raises
+        ------
+        ValueError
+            Where there is no such entry, or no chain yet.
+        """
+        dataset = _require_line("dataset", dataset)
+        number = require_whole("number", number, 1)
+        with self._opened() as (db, limit):
+            if not _is_chained(db):
+                raise ValueError(
+                    f"{_named(self.path)}: was written by dprank 0.2 and gave no receipts; its next release begins to"
+                )
+            _require_chain(self.path, db, limit.composition)
+            return _receipt(self.path, db, limit, dataset, number)
+
+    def verify(self, receipt: Receipt, guarantee: Guarantee | None = None) -> None:
+        """Refuse a receipt that is not of this file, as it stands.
+
+        Parameters
+        ----------
+        receipt : Receipt
+        guarantee : Guarantee, optional
+            Of the release that carries it: then the entry must be of this one.
+
+        Raises
+        ------
+        ValueError
+            Saying what differs: the file was restored from a copy, or is another one; or its keeper altered it.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import dprank
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     one, other = (dprank.Budget(f"{folder}/{name}.sqlite", epsilon=1.0) for name in "ab")
+        ...     receipt = one.spend(dprank.Guarantee(0.25), dataset="survey 2026")
+        ...     one.verify(receipt)
+        ...     try:
+        ...         other.verify(receipt)
+        ...     except ValueError as refusal:
+        ...         print(str(refusal).partition(": ")[2])
+        has 0 entries of 'survey 2026', and this is a receipt of number 1: a copy from before, or another budget
+        """
+        there = self.receipt(receipt.dataset, receipt.number)
+        if there.digest != receipt.digest:
+            raise ValueError(
+                f"{_named(self.path)}: entry {receipt.number} of {shown(receipt.dataset)} has another digest than the "
+                "receipt: a copy in which something else was spent, or another budget"
+            )
+        if there != receipt:
+            raise ValueError(
+                f"{_named(self.path)}: what is left after entry {receipt.number} of {shown(receipt.dataset)} is not "
+                f"what the receipt says: {there.left}"
+            )
+        entry = self.entries(receipt.dataset)[receipt.number - 1]
+        promised = Guarantee(entry.epsilon, entry.delta, entry.unit, entry.adjacency)
+        if guarantee is not None and promised != guarantee:
+            raise ValueError(
+                f"{_named(self.path)}: entry {receipt.number} of {shown(receipt.dataset)} paid for {promised}, not for "
+                f"{guarantee}"
+            )
 
     def spent(self, dataset: str) -> Guarantee:
         """All that was lost of a data set, rounded up: the least of the sums that hold."""
@@ -334,25 +535,25 @@ class Budget:
 
         return pd.DataFrame([asdict(entry) for entry in self.entries()], columns=[it.name for it in fields(Entry)])
 
-    def _create(self, limit: Limit) -> None:
-        """Make the file, unless another process just did."""
+    def _create(self, limit: Limit) -> bool:
+        """Make the file, unless another process just did; whether this one made it."""
         with _connected(self.path, "rwc") as db:
             db.execute("BEGIN IMMEDIATE")
-            if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0:
+            if made := db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0:
                 db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                db.execute(f"PRAGMA user_version = {_VERSIONS[limit.composition]}")
+                db.execute(f"PRAGMA user_version = {_UNCHAINED[limit.composition]}")
                 more = limit.composition == "zcdp"
                 tables = _TABLES.format(limit=_LIMIT_COLUMNS * more, entry=_ENTRY_COLUMNS * more)
                 for statement in tables.split(";"):
                     db.execute(statement)
-                for name, event in _TRIGGERS.items():
-                    stop = "SELECT RAISE(ABORT, 'what is in a budget stays')"
-                    db.execute(f"CREATE TRIGGER {name} BEFORE {event} BEGIN {stop}; END")
+                _guard(db, _TRIGGERS)
                 promise = limit.guarantee
                 row = [_text(promise.epsilon), _text(promise.delta), promise.unit, promise.adjacency]
                 row += [_text(limit.rho), _text(limit.spare)] * more
                 db.execute(f"INSERT INTO limits VALUES ({', '.join('?' * len(row))})", row)
+                _chain(self.path, db, limit.composition)
             db.execute("COMMIT")
+        return made
 
     @contextmanager
     def _opened(self, begin: str = "BEGIN") -> Iterator[tuple[sqlite3.Connection, Limit]]:
@@ -361,9 +562,10 @@ class Budget:
             raise FileNotFoundError(f"{_named(self.path)}: no such file; the budget that was opened is gone")
         # a connection each: none is carried into another process or thread
         with _connected(self.path, "rw") as db:
-            composition = _require_budget(self.path, db)
+            _require_budget(self.path, db)
             db.execute("PRAGMA journal_mode = DELETE")
             db.execute(begin)
+            composition = _require_budget(self.path, db)  # anew, as another process may have chained it since
             yield db, _limit(self.path, db, composition)
             db.execute("COMMIT")
 
@@ -391,7 +593,9 @@ def _one_line(path: Path) -> Iterator[None]:
         raise kind(f"{_named(path)}: {why}") from None
 
 
-_DAMAGED = "is damaged: no budget as dprank wrote it; restore it from a copy"
+_DAMAGED = (
+    "is damaged: no budget as dprank wrote it; restore it from a copy, which knows nothing of what was released since"
+)
 _FAULTS: dict[int, tuple[type[Exception], str]] = {
     sqlite3.SQLITE_BUSY: (TimeoutError, "another process holds it; nothing is released"),
     sqlite3.SQLITE_LOCKED: (TimeoutError, "another process holds it; nothing is released"),
@@ -428,22 +632,128 @@ def _require_budget(path: Path, db: sqlite3.Connection) -> Composition:
     mark, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if mark != _APPLICATION:
         raise ValueError(f"{_named(path)}: an SQLite file, but no budget; a budget of dprank is needed")
-    for composition, known in _VERSIONS.items():
-        if version == known:
+    for composition in COMPOSITIONS:
+        if version in (_VERSIONS[composition], _UNCHAINED[composition]):
             return composition
-    read = " and ".join(map(str, _VERSIONS.values()))
+    known = [*_VERSIONS.values(), *_UNCHAINED.values()]
+    read = f"{min(known)} to {max(known)}"
     raise ValueError(f"{_named(path)}: a budget of format {version}; this version of dprank reads {read}")
+
+
+def _is_chained(db: sqlite3.Connection) -> bool:
+    return db.execute("PRAGMA user_version").fetchone()[0] in _VERSIONS.values()
+
+
+def _guard(db: sqlite3.Connection, triggers: dict[str, str]) -> None:
+    for name, event in triggers.items():
+        stop = "SELECT RAISE(ABORT, 'what is in a budget stays')"
+        db.execute(f"CREATE TRIGGER {name} BEFORE {event} BEGIN {stop}; END")
+
+
+def _written(db: sqlite3.Connection, composition: Composition, first: int = 0) -> Iterator[tuple[Any, ...]]:
+    """What is chained, from a number on: the limit, which is number 0, then the entries in order."""
+    more = composition == "zcdp"
+    if first == 0:
+        columns = "epsilon, delta, unit, adjacency" + _named_only(_LIMIT_COLUMNS) * more
+        yield from ((0, composition, *row) for row in db.execute(f"SELECT {columns} FROM limits"))
+    columns = "number, dataset, epsilon, delta, unit, adjacency, charged_epsilon, charged_delta, what, day"
+    columns += _named_only(_ENTRY_COLUMNS) * more
+    yield from db.execute(f"SELECT {columns} FROM entries WHERE number >= ? ORDER BY number", (first,))
+
+
+def _named_only(columns: str) -> str:
+    return columns.replace(" TEXT NOT NULL", "")
+
+
+def _digest(salt: str, before: str, row: tuple[Any, ...]) -> str:
+    return hashlib.sha256(json.dumps([salt, before, *row]).encode("ascii")).hexdigest()
+
+
+def _chain(path: Path, db: sqlite3.Connection, composition: Composition) -> None:
+    """Chain what is not yet: the last entry; of a file without a chain the limit, and all entries, in one go."""
+    if not _is_chained(db):
+        db.execute(_CHAIN)
+        _guard(db, _CHAIN_TRIGGERS)
+        db.execute(f"PRAGMA user_version = {_VERSIONS[composition]}")
+    last, before = db.execute("SELECT number, digest FROM chain ORDER BY number DESC LIMIT 1").fetchone() or (-1, "")
+    with _undamaged(path):
+        for row in list(_written(db, composition, last + 1)):
+            salt = secrets.token_hex(32)
+            before = _digest(salt, before, row)
+            db.execute("INSERT INTO chain VALUES (?, ?, ?)", (row[0], salt, before))
+
+
+def _require_chain(path: Path, db: sqlite3.Connection, composition: Composition) -> None:
+    """Refuse a file in which anything is not as it was when it was chained."""
+    if not _is_chained(db):
+        return
+    links, before = db.execute("SELECT number, salt, digest FROM chain ORDER BY number"), ""
+    with _undamaged(path):
+        for row, (number, salt, digest) in zip(_written(db, composition), links, strict=True):
+            if (row[0], _digest(salt, before, row)) != (number, digest):
+                raise ValueError
+            before = digest
+
+
+def _require_known(path: Path, db: sqlite3.Connection, dataset: str, new: Any) -> None:
+    """Refuse a data set that is new by a slip, or said to be new and is not."""
+    if type(new) is not bool:
+        raise ValueError(f"new_dataset = {shown(new)}; True or False is needed")
+    known = [name for (name,) in db.execute("SELECT dataset FROM entries GROUP BY dataset ORDER BY MIN(number)")]
+    if (dataset in known) == new and known:
+        if new:
+            raise ValueError(
+                f"{_named(path)}: {shown(dataset)} is there already and nothing of it is new: leave out --new-dataset "
+                "(new_dataset in Python)"
+            )
+        like = [name for name in known if _plain(name) == _plain(dataset)]
+        which = f"knows {shown(like[0])}, which differs in case or blanks alone" if like else f"knows {_several(known)}"
+        raise ValueError(
+            f"dataset = {shown(dataset)}; {_named(path)} {which}: say that name if these are data of its people, or "
+            "--new-dataset (in Python new_dataset=True) if they are others', whose budget begins now"
+        )
+
+
+def _plain(name: str) -> str:
+    """What two spellings of one name have in common."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _several(names: list[str]) -> str:
+    more = f" and {len(names) - 3} more" * (len(names) > 3)
+    return " and ".join(map(shown, names)) if len(names) < 3 else ", ".join(map(shown, names[:3])) + more
+
+
+def _receipt(path: Path, db: sqlite3.Connection, limit: Limit, dataset: str, number: int | None = None) -> Receipt:
+    """Of the last entry of a data set, or of another by its number."""
+    count = db.execute("SELECT COUNT(*) FROM entries WHERE dataset = ?", (dataset,)).fetchone()[0]
+    number = count if number is None else number
+    if number > count:
+        raise ValueError(
+            f"{_named(path)}: has {count} entries of {shown(dataset)}, and this is a receipt of number {number}: "
+            "a copy from before, or another budget"
+        )
+    query = "SELECT number FROM entries WHERE dataset = ? ORDER BY number LIMIT 1 OFFSET ?"
+    at = db.execute(query, (dataset, number - 1)).fetchone()[0]
+    digest = db.execute("SELECT digest FROM chain WHERE number = ?", (at,)).fetchone()[0]
+    spent = _spent(path, db, dataset, limit, at)
+    rho = None if limit.composition == "basic" else _down(limit.left_rho(spent))
+    return Receipt(dataset, number, digest, _guarantee(limit, *limit.left(spent)), rho)
 
 
 def _limit(path: Path, db: sqlite3.Connection, composition: Composition) -> Limit:
     """The limit, if the record is whole: all guards in place, and no number left out."""
     guards = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
     count, last = db.execute("SELECT COUNT(*), COALESCE(MAX(number), 0) FROM entries").fetchone()
+    chained = _is_chained(db)
+    links = db.execute("SELECT COUNT(*), MAX(number) FROM chain").fetchone() if chained else (last + 1, last)
     more = ", rho, spare" if composition == "zcdp" else ", '0/1', '0/1'"
     rows = db.execute(f"SELECT epsilon, delta, unit, adjacency{more} FROM limits").fetchall()
     with _undamaged(path):
         ((epsilon, delta, unit, adjacency, rho, spare),) = rows
-        if guards != set(_TRIGGERS) or count != last:
+        if guards != set(_TRIGGERS) | set(_CHAIN_TRIGGERS if chained else ()):
+            raise ValueError
+        if count != last or links != (last + 1, last):
             raise ValueError
         promise = Guarantee(float(_fraction(epsilon)), float(_fraction(delta)), unit, adjacency)
         limit = Limit(promise, composition, _fraction(rho), _fraction(spare))
@@ -452,10 +762,12 @@ def _limit(path: Path, db: sqlite3.Connection, composition: Composition) -> Limi
         return limit
 
 
-def _spent(path: Path, db: sqlite3.Connection, dataset: str, limit: Limit) -> Cost:
+def _spent(path: Path, db: sqlite3.Connection, dataset: str, limit: Limit, last: int | None = None) -> Cost:
+    """All that was charged to a data set, up to the entry of that number in the file."""
     more = "charged_rho, charged_rest" if limit.composition == "zcdp" else "'0/1', '0/1'"
-    query = f"SELECT charged_epsilon, charged_delta, {more} FROM entries WHERE dataset = ?"
-    rows = Counter(db.execute(query, (dataset,)))  # what is charged a thousand times is read once
+    query = f"SELECT charged_epsilon, charged_delta, {more} FROM entries WHERE dataset = ? AND number <= ?"
+    most = sys.maxsize if last is None else last
+    rows = Counter(db.execute(query, (dataset, most)))  # what is charged a thousand times is read once
     with _undamaged(path):
         return sum((Cost(*(times * _fraction(text) for text in row)) for row, times in rows.items()), NOTHING)
 

@@ -37,7 +37,7 @@ def releases(path, dataset, pipe, composition):
     budget = dprank.Budget(path, **limit)
     for number in range(10**6):
         what = f"{dataset} {number}"
-        budget.release(mechanism, VOTES, dataset=dataset, what=what)
+        budget.release(mechanism, VOTES, dataset=dataset, what=what, new_dataset=number == 0)
         os.write(pipe, f"{what}\n".encode())
 
 
@@ -81,7 +81,8 @@ def kills(number, folder, seed=0, composition="basic"):
         else:
             left = budget.remaining_rho(dataset)
             assert Fraction(left) <= most_rho(LIMIT, 5e-7) - len(shown) * Fraction(mechanism.rho)
-        budget.spend(mechanism.guarantee, dataset=dataset, rho=getattr(mechanism, "rho", None))
+        rho = getattr(mechanism, "rho", None)
+        budget.verify(budget.spend(mechanism.guarantee, dataset=dataset, rho=rho, new_dataset=not recorded))
         seen += Counter(
             kills=1, shown=len(shown), recorded=len(recorded), journals=left_journal, before_the_file=blank,
             recorded_not_shown=len(recorded) > len(shown), shown_none=not shown,

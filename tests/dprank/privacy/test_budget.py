@@ -114,7 +114,7 @@ def test_what_is_said_is_rounded_against_the_spender(path):
 def test_every_data_set_has_the_whole_limit(budget):
     # catches a sum over the whole file
     for dataset in ("a", "b", "A", "a b", "é"):
-        budget.spend(Guarantee(1.0), dataset=dataset)
+        budget.spend(Guarantee(1.0), dataset=dataset, new_dataset=True)
         assert budget.remaining(dataset).epsilon == 0
     assert budget.remaining("c") == budget.limit
     assert budget.spent("c") == Guarantee(0.0)
@@ -332,7 +332,7 @@ def test_entries(budget):
     assert list(budget.to_frame().columns) == [it.name for it in fields(Entry)]
     before = datetime.now(UTC).date()
     budget.spend(Guarantee(0.1, 1e-7), dataset="a", what="scores")
-    budget.spend(Guarantee(0.1, adjacency="add_remove"), dataset="b")
+    budget.spend(Guarantee(0.1, adjacency="add_remove"), dataset="b", new_dataset=True)
     first, second = budget.entries()
     assert first == Entry(1, "a", 0.1, 1e-7, "voter", "replace", "scores", first.day)
     assert second == Entry(2, "b", 0.1, 0.0, "voter", "add_remove", "", second.day)
@@ -429,8 +429,8 @@ def test_a_file_of_others_is_left_alone(path):
 
 
 def test_a_file_of_a_later_version(budget, path):
-    sql(path, "PRAGMA user_version = 3")
-    with fails(ValueError, "format 3", "reads 1 and 2"):
+    sql(path, "PRAGMA user_version = 5")
+    with fails(ValueError, "format 5", "reads 1 to 4"):
         Budget(path)
 
 
@@ -540,7 +540,7 @@ def test_a_disk_that_is_full(budget, monkeypatch):
     budget.spend(Guarantee(0.001), dataset="a")
     kind, said = as_another(
         lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
-        lambda: budget.release(Watch(budget.path), None, dataset="b", what=what),
+        lambda: budget.release(Watch(budget.path), None, dataset="b", what=what, new_dataset=True),
     )
     assert (kind, "budget.sqlite" in said, "disk" in said) == ("OSError", True, True), said
 
@@ -555,11 +555,11 @@ def test_a_disk_that_is_full(budget, monkeypatch):
     shown = 0
     with fails(OSError, "disk is full"):
         for _ in range(100):
-            budget.release(MECHANISM, VOTES, dataset="b", what=what)
+            budget.release(MECHANISM, VOTES, dataset="b", what=what, new_dataset=not shown)
             shown += 1
     monkeypatch.undo()
     assert len(budget.entries("b")) == shown > 0
-    budget.spend(Guarantee(0.001), dataset="b")
+    budget.verify(budget.spend(Guarantee(0.001), dataset="b"))
 
 
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
