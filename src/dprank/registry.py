@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from dprank._require import require_one_of, settle, shown
-from dprank.publication import ASKED, opened, read_publication, unit_of
+from dprank.publication import ASKED, of_rules, opened, read_publication, unit_of
 
 __all__ = ["SECTORS", "Facts", "card"]
 
@@ -160,8 +160,7 @@ def card(text: str, facts: Facts) -> str:
             },
             "implementation": {
                 "preprocessing_and_hyperparameter_tuning": (
-                    f"Cleaning: {', '.join(rules['cleaning']) or 'none'}, a cell at a time. Bounding: "
-                    f"{rules['bounding']}. Tuned on the data: {rules['tuned on the data']}."
+                    f"{' '.join(of_rules(file))} Rules look at a cell at a time. Bounding: {rules['bounding']}."
                 ),
                 "mechanisms": (
                     f"{type(release.mechanism).__name__} of dprank {software['dprank']}; whole noise by the exact "

@@ -11,7 +11,17 @@ import numpy as np
 from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of
 from dprank.data.declaration import RULES_OF_BALLOTS
-from dprank.publication import ASKED, gain, opened, read_publication, sampled, shown_frame, told
+from dprank.publication import (
+    ASKED,
+    gain,
+    of_rules,
+    opened,
+    read_publication,
+    receipt_of,
+    sampled,
+    shown_frame,
+    told,
+)
 from dprank.release import Ranking
 
 __all__ = ["report"]
@@ -69,8 +79,9 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
         "How it was made": [
             f"By {type(release.mechanism).__name__} of dprank {file['software']['dprank']}; its noise was drawn by the "
             f"{DREW[str(release.source)]}.",
-            f"Cleaning: {', '.join(file['rules']['cleaning']) or 'none'}. Bounding: {file['rules']['bounding']}.",
+            f"{' '.join(of_rules(file))} Bounding: {file['rules']['bounding']}.",
             *(f"{key.capitalize()}: {said}." for key, said in file["rules"].items() if key in RULES_OF_BALLOTS),
+            *_paid(file),
         ],
     }
     title, picture = ASKED[file["question"]], _picture(release, file["ranges"])
@@ -85,6 +96,20 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     for heading, said in parts.items():
         lines += ["", f"## {heading}", "", *(f"- {line}" for line in said)]
     return "\n".join(lines) + "\n"
+
+
+def _paid(file: Mapping[str, Any]) -> list[str]:
+    """Which budget paid for it, as far as the file says."""
+    receipt = receipt_of(file)
+    if receipt is None:
+        return []
+    left = f"epsilon = {receipt.left.epsilon:.6g}" + f", delta = {receipt.left.delta:.3g}" * (receipt.left.delta > 0)
+    rho = "" if receipt.left_rho is None else f", or rho = {receipt.left_rho:.3g}"
+    return [
+        f"Paid from the budget of {receipt.dataset!r} as its entry {receipt.number}, after which {left}{rho} is left. "
+        "Whoever has the budget's file can check it; two releases of one entry, or of two budgets for the same people, "
+        "are not covered."
+    ]
 
 
 def _picture(release: Any, found: list[dict[str, Any]]) -> Places | None:

@@ -313,7 +313,7 @@ def test_no_permission(survey):
         (lambda file: file | {"ranges": None}, "ranges"),
         (lambda file: file | {"right": {"chance": 0.95, "gap": 1.0}}, "right"),
         (lambda file: file | {"top": 3}, "top"),
-        (lambda file: file | {"schema": "dprank.publication/1"}, "dprank.publication/2"),
+        (lambda file: file | {"schema": "dprank.publication/1"}, "dprank.publication/3"),
         (lambda file: file | {"release": file["release"] | {"guarantee": None}}, "guarantee"),
     ],
 )
@@ -471,6 +471,11 @@ def test_nothing_is_written_over(survey, tmp_path, capsys):
         ({"not protected": []}, "not protected does not say"),
         ({"rules": {"tuned on the data": "everything"}}, "tuned on the data"),
         ({"rules": {"bounding": "what a person gives beyond 9 of them is left out"}}, "bounding"),
+        ({"rules": {"tuned on the data": []}}, "tuned on the data"),
+        ({"rules": {"tuned on the data": ["strip"]}}, "tuned on the data"),
+        ({"rules": {"aliases": {"Pey": "Pay"}}}, "aliases"),
+        ({"rules": {"aliases": -1}}, "aliases"),
+        ({"rules": {"aliases": 1, "tuned on the data": ["aliases"]}}, "chosen after a look"),
         ({"rules": {"cleaning": ["spelling"]}}, "clean"),
         ({"rules": {"more": 1}}, "rules are not those"),
     ],
@@ -504,10 +509,16 @@ def test_a_budget_says_which_data_it_knows(survey, tmp_path, capsys):
     kept, words = tmp_path / "b.sqlite", ["release", "ranking", survey, *COMPARED, *RANK]
     assert run(capsys, "budget", kept, "--epsilon", "1")[0] == 0
     assert run(capsys, *words, "--budget", kept)[2] == ""
-    code, _, error = run(capsys, *words, "--budget", kept, "--dataset", "Survey.csv")
-    assert (code, "differs in case alone" in error) == (2, True)
-    code, _, error = run(capsys, *words, "--budget", kept, "--dataset", "another")
-    assert (code, "'another'" in error, "survey.csv" in error) == (0, True, True)
+    for name in ("Survey.csv", "survey .csv", "another"):
+        code, out, error = run(capsys, *words, "--budget", kept, "--dataset", name)
+        assert (code, out, len(error.splitlines())) == (2, "", 1)
+        assert ("differs in case or blanks alone" in error) == (name != "another")
+        assert "survey.csv" in error
+        assert "--new-dataset" in error
+    assert len(dprank.Budget(kept).entries()) == 1
+    assert run(capsys, *words, "--budget", kept, "--dataset", "another", "--new-dataset")[0] == 0
+    code, _, error = run(capsys, *words, "--budget", kept, "--dataset", "another", "--new-dataset")
+    assert (code, "is there already" in error) == (2, True)
     code, _, error = run(capsys, *words, "--adjacency", "add_remove", "--budget", kept)
     assert (code, "'add_remove'" in error, "'replace'" in error) == (3, True, True)
     for missing in (tmp_path / "none.sqlite", tmp_path):
@@ -525,9 +536,9 @@ def test_what_to_do_next(survey, tmp_path, capsys):
     text = survey.read_text().replace("Pay,Hours", "PAY ,Hours")
     survey.write_text(text)
     said = run(capsys, "check", survey, *COMPARED)[1]
-    assert "--clean strip,casefold makes items of the most cells" in said
-    words = ["check", survey, *COMPARED, "--clean", "strip,casefold"]
-    assert "makes items" not in run(capsys, *words)[1]
+    assert "--clean nfkc,strip,spaces,casefold keeps all items apart, by their list alone" in said
+    words = ["check", survey, *COMPARED, "--clean", "nfkc,strip,spaces,casefold"]
+    assert "keeps all items apart" not in run(capsys, *words)[1]
     survey.write_text(text.replace("PAY ", "Pey"))
     assert "rows that count: 80" in run(capsys, *words, "--alias", "Pey=Pay")[1]
     code, _, error = run(capsys, "release", "consensus", survey, "--plan", plan, "--epsilon", "1")
@@ -703,6 +714,152 @@ def test_a_budget_is_kept(tmp_path, capsys, monkeypatch):
     code, said, _ = run(capsys, *main_words, "--epsilon", "1", "--budget", "b.sqlite", "--rehearse")
     assert code == 0
     assert len(dprank.Budget("b.sqlite").entries()) == 1
+
+
+def test_a_published_file_has_a_receipt_that_its_budget_alone_fits(survey, tmp_path, capsys):
+    kept, copy, out = tmp_path / "b.sqlite", tmp_path / "copy.sqlite", tmp_path / "release.json"
+    words = ["release", "ranking", survey, *COMPARED, *RANK, "--budget"]
+    code, said, _ = run(capsys, "budget", kept, "--epsilon", "4")
+    assert (code, said.splitlines()[0]) == (0, f"made: {kept}, a new budget of which nothing is spent")
+    code, said, _ = run(capsys, "budget", kept)
+    assert said.splitlines()[0] == f"opened: {kept}, a budget that was there, with no entry"
+    assert run(capsys, *words, kept)[0] == 0
+    shutil.copy(kept, copy)
+    assert run(capsys, *words, kept, "--out", out)[0] == 0
+    receipt = json.loads(out.read_text())["receipt"]
+    left = {"epsilon": 2.0, "delta": 0.0, "unit": "voter", "adjacency": "replace"}
+    assert receipt == {"dataset": "survey.csv", "number": 2, "digest": receipt["digest"], "left": left}
+    code, said, error = run(capsys, "verify", out, "--budget", kept)
+    assert (code, error, "paid by entry 2 of 'survey.csv'" in said) == (0, "", True)
+    assert json.loads(run(capsys, "verify", out, "--budget", kept, "--json")[1])["budget"] is True
+    assert "with a receipt of entry 2 of 'survey.csv'" in run(capsys, "verify", out)[1]
+    # the copy is put back, before and after somebody spends as much in it
+    code, said, error = run(capsys, "verify", out, "--budget", copy)
+    assert (code, said, "has 1 entries" in error) == (2, "", True)
+    assert run(capsys, *words, copy, "--out", tmp_path / "other.json")[0] == 0
+    for file, other in ((out, copy), (tmp_path / "other.json", kept)):
+        code, said, error = run(capsys, "verify", file, "--budget", other)
+        assert (code, said, "another digest" in error, len(error.splitlines())) == (2, "", True, 1)
+    assert run(capsys, "verify", tmp_path / "other.json", "--budget", copy)[0] == 0
+    page = report(out.read_text())
+    assert "Paid from the budget of 'survey.csv' as its entry 2, after which epsilon = 2 is left" in page
+    assert json.loads(run(capsys, "budget", kept, "--json")[1])["made"] is False
+
+
+def test_a_receipt_that_is_none(survey, tmp_path, capsys):
+    out, kept = tmp_path / "release.json", tmp_path / "b.sqlite"
+    assert run(capsys, "budget", kept, "--epsilon", "4")[0] == 0
+    assert run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--out", out)[0] == 0
+    file = json.loads(out.read_text())
+    assert file["receipt"] is None
+    code, _, error = run(capsys, "verify", out, "--budget", kept)
+    assert (code, "no receipt" in error) == (2, True)
+    out.write_text(json.dumps(file | {"receipt": {"dataset": "survey.csv"}}))
+    code, _, error = run(capsys, "verify", out)
+    assert (code, "receipt = " in error) == (2, True)
+    assert run(capsys, "verify", tmp_path / "release.json", "--budget", tmp_path / "none.sqlite")[0] == 2
+
+
+#: Rules that were chosen before looking: what is said of it, and what is published.
+SAID = {
+    "nobody says": ([], "not said"),
+    "all": (["--before-looking", "all"], "nothing"),
+    "each by name": (["--before-looking", "strip,casefold,aliases"], "nothing"),
+    "rules, and no aliases": (["--before-looking", "strip,casefold"], ["aliases"]),
+    "one rule": (["--before-looking", "casefold"], ["strip", "aliases"]),
+    "none": (["--before-looking", "none"], ["strip", "casefold", "aliases"]),
+}
+CLEANED = ["--clean", "strip,casefold", "--alias", "Pey=Pay", "--alias", "Hors=Hours"]
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_release_says_which_rules_were_chosen_after_a_look(name, survey, tmp_path, capsys):
+    # catches "nothing" that nobody declared
+    flags, published = SAID[name]
+    plan, out = tmp_path / "plan.toml", tmp_path / "release.json"
+    code, said, _ = run(capsys, "check", survey, *COMPARED, *CLEANED, *flags, "--out", plan)
+    assert (code, "is not said" in said) == (0, published == "not said")
+    assert run(capsys, "release", "ranking", survey, "--plan", plan, *RANK, "--out", out)[0] == 0
+    file = json.loads(out.read_text())
+    assert file["rules"]["tuned on the data"] == published
+    assert any("after a look at the data" in line for line in file["not protected"]) == isinstance(published, list)
+    assert run(capsys, "verify", out)[0] == 0
+    text = report(out.read_text())
+    assert ("Chosen after a look at the data" in text) == isinstance(published, list)
+    assert ("nothing of this was chosen after a look" in text) == (published == "nothing")
+    # a rule that comes later was not chosen before looking, and an alias changes them all
+    again = ["check", survey, "--plan", plan, "--clean", "strip,casefold,spaces", "--alias", "Canten=Canteen"]
+    assert run(capsys, *again, "--out", plan)[0] == 0
+    out.unlink()
+    assert run(capsys, "release", "ranking", survey, "--plan", plan, *RANK, "--out", out)[0] == 0
+    later = json.loads(out.read_text())["rules"]["tuned on the data"]
+    tuned = [] if published == "nothing" else published
+    expected = [it for it in ("strip", "casefold", "spaces", "aliases") if it in (*tuned, "spaces", "aliases")]
+    assert later == ("not said" if published == "not said" else expected)
+
+
+@pytest.mark.parametrize("slip", ["spaces", "strip,spel", "all,none", "Strip"])
+def test_a_rule_that_is_not_declared_was_not_chosen_before_looking(slip, survey, tmp_path, capsys):
+    code, out, error = run(capsys, "check", survey, *COMPARED, *CLEANED, "--before-looking", slip)
+    assert (code, out, "before_looking = " in error, "strip, casefold, aliases" in error) == (2, "", True, True)
+
+
+def test_the_words_of_aliases_are_not_published(survey, tmp_path, capsys):
+    """Somebody wrote them: neither they nor a hash that they could be guessed by."""
+    files = []
+    for aliases in (["Peygap=Pay", "Hors=Hours"], ["SECRET=Pay", "xyz=Canteen"]):
+        out = tmp_path / f"{len(files)}.json"
+        words = [word for alias in aliases for word in ("--alias", alias)]
+        assert run(capsys, "release", "ranking", survey, *COMPARED, *words, *RANK, "--out", out)[0] == 0
+        assert run(capsys, "report", out, "--html")[0] == 0
+        texts = [out.read_text(), out.with_suffix(".html").read_text(), report(out.read_text())]
+        for alias in aliases:
+            assert not any(alias.partition("=")[0] in text for text in texts)
+        assert all("2 aliases" in text for text in texts[1:])
+        files.append(json.loads(texts[0]))
+    one, other = files
+    assert one["rules"]["aliases"] == 2
+    assert one["declaration"] == other["declaration"]
+    assert {key: one[key] for key in one if key != "release" and key != "ranges"} == {
+        key: other[key] for key in other if key != "release" and key != "ranges"
+    }
+
+
+def test_advice_on_rules_hangs_on_no_cell(survey, tmp_path, capsys):
+    """The attack: one person's cell decided which rules were advised, hence chosen, hence published."""
+    other = tmp_path / "neighbour.csv"
+    other.write_text(survey.read_text().replace("Pay,Hours,left,person 7\n", "PAY,Hours,left,person 7\n"))
+    advice, shown = [], []
+    for path in (survey, other):
+        said = run(capsys, "check", path, *COMPARED)[1].splitlines()
+        advice.append([line for line in said if "--clean" in line])
+        shown.append([line for line in said if line.startswith("cleaning: ")])
+    assert advice[0] == advice[1] != []
+    assert shown[0] != shown[1], "numbers are shown to the keeper, as such"
+    found = json.loads(run(capsys, "check", survey, *COMPARED, "--json")[1])
+    assert found["cleaning by the items alone"] == "nfkc,strip,spaces,casefold"
+
+
+def test_what_version_02_published_is_read(survey, tmp_path, capsys):
+    out, old = tmp_path / "release.json", tmp_path / "old.json"
+    assert run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--clean", "strip", "--out", out)[0] == 0
+    file = json.loads(out.read_text())
+    del file["receipt"]
+    rules = file["rules"] | {"aliases": {"Pey": "Pay"}, "tuned on the data": "nothing"}
+    file |= {"schema": "dprank.publication/2", "rules": rules}
+    old.write_text(json.dumps(file))
+    for command in (["verify", old], ["report", old, "--html"]):
+        assert run(capsys, *command)[0] == 0
+    assert "1 alias." in report(old.read_text())
+    assert "is not said" in report(old.read_text())
+    for slip in (
+        {"receipt": None},
+        {"rules": rules | {"aliases": 1}},
+        {"rules": rules | {"tuned on the data": "not said"}},
+        {"schema": "dprank.publication/3"},
+    ):
+        old.write_text(json.dumps(file | slip))
+        assert run(capsys, "verify", old)[0] == 2
 
 
 @pytest.mark.parametrize("ordered", [False, True])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations, islice
 from pathlib import Path
@@ -17,6 +16,7 @@ from dprank.cli.options import (
     AsJson,
     BallotColumn,
     Ballots,
+    BeforeLooking,
     Clean,
     Columns,
     File,
@@ -40,7 +40,7 @@ from dprank.cli.writing import require_replaceable
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 
-__all__ = ["check", "looked", "would_mend"]
+__all__ = ["by_items", "check", "looked", "would_mend"]
 
 SECRET = "not for publication: this tells of the data"
 #: Labels for which the nearest item is looked up: the most frequent ones.
@@ -69,6 +69,7 @@ def check(
     max_weight: MaxWeight = None,
     clean: Clean = None,
     alias: Alias = None,
+    before_looking: BeforeLooking = None,
     plan: Plan = None,
     out: Annotated[Path | None, typer.Option(help="Write the declaration here, for --plan.")] = None,
     as_json: AsJson = False,
@@ -77,7 +78,8 @@ def check(
 
     Example: dprank check staff.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
     --person person --items "Pay,Hours,Training,Leave,Equipment,Canteen" --clean strip,casefold
-    --alias traning=training --alias cantine=canteen --alias equipement=equipment --out plan.toml
+    --before-looking strip,casefold --alias traning=training --alias cantine=canteen --alias equipement=equipment
+    --out plan.toml
     """
     form = form_of(file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders)
     if plan is None and not form:
@@ -100,6 +102,7 @@ def check(
         ballot=ballot,
         weight=weight,
         max_weight=max_weight,
+        before_looking=before_looking,
     )
     require_replaceable(out)
     intake = declared.read(file)
@@ -123,10 +126,12 @@ def check(
         shown.print(line, markup=False)
     shown.print("every rule above looks at one row, or at one person's rows: it keeps the guarantee", markup=False)
     shown.print(
-        "an alias keeps it if chosen by this list of items alone; chosen after looking at who wrote what, it is a use "
-        "of the data that no guarantee covers",
+        "to choose a rule, or an alias, by the numbers and words above is a use of the data that no guarantee covers; "
+        "a release names such rules",
         markup=False,
     )
+    for line in _chosen(declared):
+        shown.print(line, markup=False)
     if out:
         shown.print(f"declaration: {out}", markup=False)
 
@@ -136,32 +141,50 @@ def _next(intake: Intake, declared: Declaration) -> list[str]:
     told = [] if intake.kept else ["nothing counts: a release would be noise alone"]
     if declared.kind == "comparisons" and declared.answers is None and "no such answer" in intake.left_out:
         told.append("say with --map what answers mean, as left=1,right=0,equal=0.5")
-    best = _best(intake, declared)
-    if best and set(best) != set(declared.clean):
-        told.append(f"--clean {','.join(best)} makes items of the most cells")
     return told
 
 
-def _best(intake: Intake, declared: Declaration) -> tuple[str, ...]:
-    """Fewest rules that make items of as many cells as any."""
-    found = {
-        rules: cells
-        for size in range(len(RULES) + 1)
-        for rules in combinations(RULES, size)
-        if (cells := _cells(intake, declared, rules)) >= 0
-    }
-    return max(found, key=lambda rules: (found[rules], -len(rules)))
+def _chosen(declared: Declaration) -> list[str]:
+    """What may be chosen without a look at the data, and whether it was."""
+    safe, told = by_items(declared), []
+    if safe and set(safe) != set(declared.clean):
+        told.append(
+            f"--clean {','.join(safe)} keeps all items apart, by their list alone: to take it is to look at no data"
+        )
+    if declared.rules and declared.before_looking is None:
+        told.append("which of these rules were chosen before anybody looked is not said: --before-looking says it")
+    return told
+
+
+def by_items(declared: Declaration) -> tuple[str, ...]:
+    """The most rules that keep all declared items apart: a function of the public list alone, never of the data.
+
+    Blanks around an item are never part of it, so that `strip` is safe for any list.
+
+    Examples
+    --------
+    >>> by_items(Declaration(kind="ballots", items=["Pay", "pay", "Hours"]))
+    ('nfkc', 'strip', 'spaces')
+    """
+    sizes = range(len(RULES), -1, -1)
+    return next(rules for size in sizes for rules in combinations(RULES, size) if _apart(declared.items, rules))
+
+
+def _apart(items: tuple[str, ...], rules: tuple[str, ...], aliases: Mapping[str, str] | None = None) -> bool:
+    """Whether no two items become one by some rules, nor an alias means two things."""
+    try:
+        clean = cleaner(rules, aliases)
+    except ValueError:
+        return False
+    return len({clean(item) for item in items}) == len(items)
 
 
 def _cells(intake: Intake, declared: Declaration, rules: tuple[str, ...]) -> int:
     """How many cells are items by some rules; -1 where two items become one."""
-    try:
-        clean = cleaner(rules, declared.aliases)
-    except ValueError:  # an alias would have two meanings
+    if not _apart(declared.items, rules, declared.aliases):
         return -1
-    names = Counter(clean(item) for item in declared.items)
-    if max(names.values()) > 1:
-        return -1
+    clean = cleaner(rules, declared.aliases)
+    names = {clean(item) for item in declared.items}
     return sum(number for text, number in intake.written.items() if clean(text) in names)
 
 
@@ -179,6 +202,7 @@ def looked(intake: Intake, declared: Declaration) -> dict[str, Any]:
         "columns that are not used": ", ".join(map(repr, intake.unused[:SHOWN])) or "none",
         "misread": {repr(text): number for text, number in intake.misread.items()},
         "cleaning": would_mend(intake, declared),
+        "cleaning by the items alone": ",".join(by_items(declared)),
     }
     return found | _people(intake, declared)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -121,7 +121,25 @@ AsJson = Annotated[bool, typer.Option("--json", help="For another program.")]
 BudgetFile = Annotated[
     Path | None, typer.Option(help="A budget that `dprank budget` made: spent before noise is drawn.")
 ]
-Dataset = Annotated[str | None, typer.Option(help="Whose budget it is; the name of the file by default.")]
+Dataset = Annotated[
+    str | None,
+    typer.Option(help="Whose budget it is; the name of the file by default. Published, with what is left of it."),
+]
+NewDataset = Annotated[
+    bool,
+    typer.Option(
+        "--new-dataset",
+        help="These are other people's data than all that the budget names: it begins anew for them. Not needed for "
+        "its first.",
+    ),
+]
+BeforeLooking = Annotated[
+    str | None,
+    typer.Option(
+        help="Which rules, with commas between, were chosen before anybody looked, or by the list of items alone: "
+        "names of --clean, aliases; all; none. A release names the others."
+    ),
+]
 
 
 def console() -> Console:
@@ -190,6 +208,7 @@ def declaration_of(
     alias: list[str] | None,
     plan: Path | None,
     answers: str | None = None,
+    before_looking: str | None = None,
     **rest: Any,
 ) -> Declaration:
     """Flags before the plan, and the plan before nothing."""
@@ -197,7 +216,8 @@ def declaration_of(
     # another form has other columns, and may be as complete
     usual = next(iter(FORMS.get(base["kind"], {None: ()})))
     if plan and form and (form["kind"], form["form"]) != (base["kind"], base.get("form", usual)):
-        base = {key: base[key] for key in ("kind", "items", "person", "clean", "aliases") if key in base}
+        kept = ("kind", "items", "person", "clean", "aliases", "before_looking")
+        base = {key: base[key] for key in kept if key in base}
     given: dict[str, Any] = form | {"person": person, "clean": listed(clean) or None} | rest
     if items is not None:
         given["items"] = _items(items)
@@ -214,9 +234,22 @@ def declaration_of(
             f"items are missing; say all of them with --items{listing}: what the data hold is no public list"
         )
     try:
-        return Declaration(**merged)
+        before = _before(before_looking, Declaration(**merged | {"before_looking": None}), base)
+        return Declaration(**merged | {"before_looking": before})
     except (TypeError, AttributeError):
         raise ValueError(f"{plan}: a value of another kind than the key has") from None
+
+
+def _before(said: str | None, declared: Declaration, base: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Rules that were chosen before looking, by a flag; else those of the plan that still are what they were there."""
+    if said is not None:
+        return {"all": declared.rules, "none": ()}.get(said.strip(), listed(said))
+    before = base.get("before_looking")
+    if before is None:
+        return None
+    gone = {rule for rule in base.get("clean", ()) if rule not in declared.rules}
+    gone |= {"aliases"} if base.get("aliases") and declared.aliases != base["aliases"] else set()
+    return tuple(rule for rule in before if rule not in gone)
 
 
 def published_text(file: Path) -> str:

@@ -10,7 +10,7 @@ import typer
 
 import dprank
 from dprank.cli.options import AsJson, about, console, published_text
-from dprank.publication import read_publication
+from dprank.publication import opened, read_publication, receipt_of
 from dprank.registry import SECTORS, Facts, card
 from dprank.report import report
 
@@ -28,7 +28,9 @@ def budget_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """What has been spent of a budget, and what is left; with --epsilon a new one.
+    """What has been spent of a budget, and what is left; with --epsilon a new one, where there is no such file. It says
+    which of the two: made, or opened. A copy that is put back knows nothing of what was spent since; `dprank verify`
+    finds it by a published file.
 
     Example: dprank budget budget.sqlite --epsilon 3
     """
@@ -43,17 +45,26 @@ def budget_command(
             for name, it in sets.items()
         }
         spent = {name: {"epsilon": it.epsilon, "delta": it.delta} for name in names for it in [kept.spent(name)]}
-        found = {"limit": vars(kept.limit), "composition": kept.composition, "left": left, "spent": spent}
+        found: dict[str, Any] = {"made": kept.made, "limit": vars(kept.limit), "composition": kept.composition}
+        found |= {"left": left, "spent": spent}
         print(json.dumps(found | {"entries": [vars(it) for it in kept.entries()]}))
         return
-    shown = console()
+    shown, entries = console(), kept.entries()
+    if kept.made:
+        shown.print(f"made: {file}, a new budget of which nothing is spent", markup=False)
+    else:
+        shown.print(f"opened: {file}, a budget that was there, with {_many(len(entries))}", markup=False)
     shown.print(f"each data set: {kept.limit}, {kept.composition} composition", markup=False)
-    for it in kept.entries():
+    for it in entries:
         said = f"{it.number}. {it.day} {it.dataset}: epsilon = {it.epsilon:g}, delta = {it.delta:g}, {it.what}"
         shown.print(said, markup=False)
     for name, rest in sets.items():
         rho = "" if rhos[name] is None else f", or rho = {rhos[name]:.3g}"
         shown.print(f"left for {name}: epsilon = {rest.epsilon:g}, delta = {rest.delta:g}{rho}", markup=False)
+
+
+def _many(number: int) -> str:
+    return "no entry" if not number else "1 entry" if number == 1 else f"{number} entries"
 
 
 def report_command(
@@ -78,17 +89,39 @@ def report_command(
         print(text, end="")
 
 
-def verify(file: Annotated[Path, typer.Argument(help="A published file.")], as_json: AsJson = False) -> None:
-    """Whether a published file says of itself what is so: schema, mechanism, guarantee and ranges derived anew. Whether
-    the answer in it is the one that was drawn, no file can show.
+def verify(
+    file: Annotated[Path, typer.Argument(help="A published file.")],
+    budget: Annotated[
+        Path | None,
+        typer.Option(help="The budget that paid for it: has it just the entry of which the file has the receipt?"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Whether a published file says of itself what is so: schema, mechanism, guarantee and ranges derived anew; with
+    --budget also whether that file has the entry that paid for it, and all before it as they were. Whether the answer
+    in it is the one that was drawn, no file can show.
 
     Example: dprank verify release.json
     """
     with about(file):
-        release = read_publication(published_text(file))
-    said = {"guarantee": str(release.guarantee), "mechanism": type(release.mechanism).__name__, "mark": release.mark}
+        text = published_text(file)
+        release, receipt = read_publication(text), receipt_of(opened(text))
+        if budget is not None and receipt is None:
+            raise ValueError(f"no receipt in it that {budget} could be held against: no budget paid for it")
+    said: dict[str, Any] = {
+        "guarantee": str(release.guarantee),
+        "mechanism": type(release.mechanism).__name__,
+        "mark": release.mark,
+        "receipt": None if receipt is None else receipt.to_dict(),
+    }
     mark = f"; {release.mark}" if release.mark else ""
     words = f"{file}: {said['guarantee']}, by {said['mechanism']}; as it says of itself{mark}"
+    if budget is not None and receipt is not None:
+        dprank.Budget(budget).verify(receipt, release.guarantee)
+        said["budget"] = True
+        words += f"; paid by entry {receipt.number} of {receipt.dataset!r} in {budget}"
+    elif receipt is not None:
+        words += f"; with a receipt of entry {receipt.number} of {receipt.dataset!r}, for --budget"
     print(json.dumps(said) if as_json else words)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -31,6 +30,7 @@ from dprank.cli.options import (
     Long,
     MaxWeight,
     MaybeFile,
+    NewDataset,
     Orders,
     Out,
     Pairs,
@@ -52,6 +52,7 @@ from dprank.cli.options import (
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
 from dprank.plan.tags import mechanism_of
+from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import ASKED, publish, ranges, shown_frame, told
@@ -67,7 +68,7 @@ app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup
 
 
 def _finish(
-    release: Any,
+    drawn: tuple[Any, Receipt | None],
     question: Any,
     declared: Declaration,
     out: Path | None,
@@ -77,7 +78,8 @@ def _finish(
     **drawing: Any,
 ) -> None:
     """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling."""
-    text = publish(release, question, declared, top=top, **drawing)
+    release, receipt = drawn
+    text = publish(release, question, declared, top=top, receipt=receipt, **drawing)
     if out:
         write_new(out, text)
     if as_json:
@@ -116,9 +118,10 @@ def _drawn(
     rehearse: bool,
     budget: Path | None,
     dataset: str | None,
+    new_dataset: bool,
     out: Path | None,
     given_as: Callable[[Any], Any] = lambda data: data,
-) -> Any:
+) -> tuple[Any, Receipt | None]:
     """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken."""
     if out is not None:
         require_writable(out)
@@ -126,7 +129,7 @@ def _drawn(
         import numpy as np
 
         source: Source = np.random.default_rng()
-        return mechanism.release(made_up(source), source)
+        return mechanism.release(made_up(source), source), None
     if isinstance(file, Given):
         if budget is not None and dataset is None:
             raise ValueError(
@@ -138,18 +141,9 @@ def _drawn(
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):
         data = _exactly(data, voters)
     if budget is None:
-        return mechanism.release(data, SECURE)
-    kept = dprank.Budget(budget)
-    known = dict.fromkeys(entry.dataset for entry in kept.entries())
-    if like := [name for name in known if name != dataset and name.casefold() == str(dataset).casefold()]:
-        raise ValueError(f"dataset = {dataset!r}; {budget} knows {like[0]!r}, which differs in case alone: say which")
-    if known and dataset not in known:
-        print(
-            f"dprank: {budget} has no data set {dataset!r} yet, whose budget begins now; of people of "
-            f"{' or '.join(known)} say --dataset with that name",
-            file=sys.stderr,
-        )
-    return kept.release(mechanism, data, dataset=str(dataset))
+        return mechanism.release(data, SECURE), None
+    paid = dprank.Budget(budget).release_with_receipt
+    return paid(mechanism, data, dataset=str(dataset), new_dataset=new_dataset)
 
 
 def _there(file: Path | None) -> Path:
@@ -223,6 +217,7 @@ def ranking(
     plan: Plan = None,
     budget: BudgetFile = None,
     dataset: Dataset = None,
+    new_dataset: NewDataset = False,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -287,7 +282,7 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, out)
+    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, new_dataset, out)
     _finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -317,6 +312,7 @@ def consensus(
     plan: Plan = None,
     budget: BudgetFile = None,
     dataset: Dataset = None,
+    new_dataset: NewDataset = False,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -359,7 +355,7 @@ def consensus(
     # KwikSort falls back on a matrix, which takes the number of voters for public
     as_full = _completed if mechanism == "PrivateKwikSort" else _ranked
     given_as = (as_full,) if full else ()
-    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out, *given_as)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, *given_as)
     _finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -386,6 +382,7 @@ def winner(
     plan: Plan = None,
     budget: BudgetFile = None,
     dataset: Dataset = None,
+    new_dataset: NewDataset = False,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -420,7 +417,7 @@ def winner(
         max_weight=declared.max_weight or 1,
     )
     made_up = lambda rng: _shuffled(declared, rng)  # noqa: E731
-    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out, *[_ranked] * full)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, *[_ranked] * full)
     _finish(drawn, "winner", declared, out, as_json, budget is not None)
 
 
@@ -449,6 +446,7 @@ def agreement(
     plan: Plan = None,
     budget: BudgetFile = None,
     dataset: Dataset = None,
+    new_dataset: NewDataset = False,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -485,7 +483,7 @@ def agreement(
         statistic=statistic or ("ranks" if mechanism in (None, "NoisyNorm") else None),
     )
     made_up = lambda rng: _shuffled(declared, rng, voters)  # noqa: E731
-    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, out, _ranked)
+    drawn = _drawn(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, _ranked)
     _finish(drawn, "agreement", declared, out, as_json, budget is not None)
 
 
@@ -550,6 +548,7 @@ def topk(
     plan: Plan = None,
     budget: BudgetFile = None,
     dataset: Dataset = None,
+    new_dataset: NewDataset = False,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -598,5 +597,7 @@ def topk(
             return data
         return data.counts(per_person) if isinstance(data, dprank.Tallies) else data.sums["persons"]
 
-    drawn = _drawn(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, out, as_counts)
+    drawn = _drawn(
+        chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, new_dataset, out, as_counts
+    )
     _finish(drawn, "topk", declared, out, as_json, budget is not None)

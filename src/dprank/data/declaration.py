@@ -107,6 +107,10 @@ class Declaration:
         The column of how much a ballot counts, in whole numbers.
     max_weight : int, optional
         Most that any counts; a larger weight counts as this. Needed with `weight`.
+    before_looking : sequence of str, optional
+        Which rules of `clean` (and "aliases") were chosen before anybody looked at the data, or by the list of items
+        alone. Nothing can check it: it is declared, and a published release names all others as tuned on the data.
+        Unless it is given, a release says that nobody said.
 
     Raises
     ------
@@ -140,6 +144,7 @@ class Declaration:
     ballot: str | None = None
     weight: str | None = None
     max_weight: int | None = None
+    before_looking: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, get_args(Kind))
@@ -169,6 +174,14 @@ class Declaration:
         if self.kind == "tallies" and self.person is None:
             raise ValueError("person = None; tallies are bounded by person: say which column names them")
         settle(self, columns=columns, items=items, answers=answers, clean=rules, aliases=aliases, form=form)
+        if self.before_looking is not None:
+            before = _texts("before_looking", self.before_looking)
+            if unknown := [rule for rule in before if rule not in self.rules]:
+                allowed = ", ".join(self.rules) or "none, as no rule is declared"
+                raise ValueError(
+                    f"before_looking = {shown(unknown[0])}; a rule of this declaration is needed: {allowed}"
+                )
+            settle(self, before_looking=tuple(rule for rule in self.rules if rule in before))
         self._settle_pairs(codes)
         if self.kind == "ballots":
             self._settle_ballots()
@@ -223,6 +236,17 @@ class Declaration:
         if marks:
             raise ValueError(f"items: {shown(marks[0])} holds > or =, which stand between items of an order")
         settle(self, ballots=ballots, repeated=repeated)
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Names of all rules that change cells, each once: those of `clean`, and "aliases" where there are any.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"], clean=["strip"], aliases={"c": "a"}).rules
+        ('strip', 'aliases')
+        """
+        return (*dict.fromkeys(self.clean), *(("aliases",) if self.aliases else ()))
 
     @property
     def unit(self) -> Literal["answer", "ballot", "person"]:
@@ -287,9 +311,14 @@ class Declaration:
         lines = []
         for it in fields(self):
             value = getattr(self, it.name)
-            if value is not None and value != () and not self._understood(it.name):
+            said = value != () or it.name == "before_looking"
+            if value is not None and said and not self._understood(it.name):
                 lines.append(f"{it.name} = {_toml(value)}")
         return "\n".join(lines) + "\n"
+
+    def public_toml(self) -> str:
+        """The same without aliases, which may tell what somebody wrote: even a hash of them could be guessed at."""
+        return "\n".join(line for line in self.to_toml().split("\n") if not line.startswith("aliases = "))
 
     def _understood(self, name: str) -> bool:
         """Whether a key says what goes without saying."""

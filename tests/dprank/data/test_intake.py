@@ -316,6 +316,10 @@ def test_a_declaration_that_cannot_be_meant(keys, said):
         {"kind": "ballots", "form": "orders", "columns": ("v",), "ballots": "full"},
         {"kind": "ballots", "form": "preflib", "ballots": "tied"},
         {"kind": "tallies", "columns": ("it",), "person": "who"},
+        *(
+            {"kind": "ballots", "clean": ("casefold", "strip"), "aliases": {"c": "roads"}, "before_looking": before}
+            for before in ((), ("strip",), ("casefold", "strip", "aliases"))
+        ),
     ],
 )
 def test_a_declaration_comes_back_from_its_file(tmp_path_factory, keys):
@@ -337,6 +341,31 @@ def test_plans_of_version_0_2_say_what_they_said(tmp_path):
     for plan in plans:
         (tmp_path / "plan.toml").write_text(plan)
         assert Declaration.from_toml(tmp_path / "plan.toml").to_toml() == plan
+
+
+def test_what_is_public_of_a_declaration_has_no_word_of_an_alias():
+    """Items and columns may hold whatever a line may: the hash of a release is of this text."""
+    keys = {"kind": "ballots", "items": ["aliases = x", "a\u2028aliases = b", "c\x85d"], "clean": ("strip",)}
+    plain = Declaration(**keys)
+    for word in ("SECRET", "SEC\u2028RET", "SEC\x85RET", "aliases = SECRET"):
+        aliased = Declaration(**keys, aliases={word: "c\x85d"})
+        assert "RET" in aliased.to_toml()
+        assert aliased.public_toml() == plain.public_toml() == plain.to_toml()
+
+
+@each(
+    ("keys", "said"),
+    [
+        ({"before_looking": ("strip",)}, "none, as no rule is declared"),
+        ({"before_looking": ("strip", "casefold"), "clean": ("strip",)}, "'casefold'; a rule of this declaration"),
+        ({"before_looking": ("aliases",), "clean": ("strip",)}, "'aliases'; a rule of this declaration"),
+        ({"before_looking": "strip", "clean": ("strip",)}, "before_looking = 'strip'"),
+        ({"before_looking": (1,), "clean": ("strip",)}, "before_looking = "),
+    ],
+)
+def test_what_was_chosen_before_looking_is_a_rule_of_the_declaration(keys, said):
+    with refused(said):
+        Declaration(**({"kind": "ballots", "items": ITEMS} | keys))
 
 
 def test_a_file_of_another_kind_than_declared(tmp_path):

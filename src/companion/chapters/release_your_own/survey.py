@@ -80,7 +80,7 @@ def _said(door: Callable[[], Any]) -> str:
 def intake(mended: bool = True) -> Intake:
     """The survey as it is declared: with the rules and aliases of the chapter, or without."""
     rules: dict[str, Any] = {
-        "clean": ("strip", "casefold"),
+        "clean": ("nfkc", "strip", "spaces", "casefold"),
         "aliases": {wrong.casefold(): right.casefold() for wrong, right in MISSPELT.items()},
     }
     columns = ("left", "right", "answer")

@@ -40,17 +40,19 @@ READ = "--comparisons left,right,answer --map left=1,right=0,equal=0.5 --person 
 TOPICS = '--items "Pay,Hours,Training,Leave,Equipment,Canteen"'
 ALIASES = "--alias traning=training --alias cantine=canteen --alias equipement=equipment"
 RANK = "dprank release ranking staff.csv --plan plan.toml"
+#: What the list of topics alone allows.
+RULES = "--clean nfkc,strip,spaces,casefold --before-looking nfkc,strip,spaces,casefold"
 #: What the chapter types, in this order.
 STEPS = {
     "careless": f"dprank check staff.csv {READ}",
     "look": f"dprank check staff.csv {READ} {TOPICS}",
-    "declare": f"dprank check staff.csv {READ} {TOPICS} --clean strip,casefold {ALIASES} --out plan.toml",
+    "declare": f"dprank check staff.csv {READ} {TOPICS} {RULES} {ALIASES} --out plan.toml",
     "no epsilon": f"{RANK} --protect person --answers 15",
     "plan": "dprank plan ranking --plan plan.toml --persons 400 --epsilon 1 --answers 1,3,5,8,15 --out plan.toml",
     "budget": "dprank budget budget.sqlite --epsilon 2",
     "rehearse": f"{RANK} --persons 400 --rehearse",
     "release": f"{RANK} --persons 400 --budget budget.sqlite --out release.json",
-    "verify": "dprank verify release.json",
+    "verify": "dprank verify release.json --budget budget.sqlite",
     "audit": "dprank audit release.json",
     "page": "dprank report release.json",
     "report": "dprank report release.json --html",
