@@ -725,7 +725,8 @@ def test_a_published_file_has_a_receipt_that_its_budget_alone_fits(survey, tmp_p
     assert said.splitlines()[0] == f"opened: {kept}, a budget that was there, with no entry"
     assert run(capsys, *words, kept)[0] == 0
     shutil.copy(kept, copy)
-    assert run(capsys, *words, kept, "--out", out)[0] == 0
+    code, said, _ = run(capsys, *words, kept, "--out", out)
+    assert (code, "receipt, published with it: entry 2 of 'survey.csv'; epsilon = 2 is left" in said) == (0, True)
     receipt = json.loads(out.read_text())["receipt"]
     left = {"epsilon": 2.0, "delta": 0.0, "unit": "voter", "adjacency": "replace"}
     assert receipt == {"dataset": "survey.csv", "number": 2, "digest": receipt["digest"], "left": left}

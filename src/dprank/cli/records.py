@@ -107,7 +107,7 @@ def verify(
         text = published_text(file)
         release, receipt = read_publication(text), receipt_of(opened(text))
         if budget is not None and receipt is None:
-            raise ValueError(f"no receipt in it that {budget} could be held against: no budget paid for it")
+            raise ValueError(f"no receipt in it to hold against {budget}: no budget paid for it, or one of dprank 0.2")
     said: dict[str, Any] = {
         "guarantee": str(release.guarantee),
         "mechanism": type(release.mechanism).__name__,

@@ -106,6 +106,9 @@ def _finish(
         shown.print(
             "no budget: nobody keeps count of what is released of these people; --budget FILE does", markup=False
         )
+    if receipt is not None:
+        where = f"entry {receipt.number} of {receipt.dataset!r}"
+        shown.print(f"receipt, published with it: {where}; epsilon = {receipt.left.epsilon:.6g} is left", markup=False)
     if out:
         shown.print(f"{'published file' if not release.mark else 'not for publication'}: {out}", markup=False)
 

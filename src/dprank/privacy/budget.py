@@ -508,7 +508,7 @@ class Budget:
         ...     budget = dprank.Budget(f"{folder}/budget.sqlite", epsilon=1.0, delta=1e-6, composition="zcdp")
         ...     mechanism = dprank.PrivateBorda.calibrated(epsilon=0.5, delta=1e-9, n_items=4)
         ...     for _ in range(3):
-        ...         budget.spend(mechanism.guarantee, dataset="survey 2026", rho=mechanism.rho)
+        ...         _ = budget.spend(mechanism.guarantee, dataset="survey 2026", rho=mechanism.rho)
         ...     print(round(budget.remaining_rho("survey 2026"), 3), budget.spent("survey 2026"))
         0.01 epsilon = 0.743946, delta = 5e-07 (central; replace one voter)
         """
