@@ -562,10 +562,9 @@ class Budget:
             raise FileNotFoundError(f"{_named(self.path)}: no such file; the budget that was opened is gone")
         # a connection each: none is carried into another process or thread
         with _connected(self.path, "rw") as db:
-            _require_budget(self.path, db)
+            composition = _require_budget(self.path, db)
             db.execute("PRAGMA journal_mode = DELETE")
             db.execute(begin)
-            composition = _require_budget(self.path, db)  # anew, as another process may have chained it since
             yield db, _limit(self.path, db, composition)
             db.execute("COMMIT")
 
