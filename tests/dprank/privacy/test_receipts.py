@@ -1,5 +1,6 @@
 """What a reader may hold against a budget: each test says which slip it catches."""
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -188,6 +189,35 @@ def test_what_was_altered_is_found(name, tmp_path_factory):
     for door in (lambda: Budget(path), lambda: budget.verify(receipt), lambda: budget.receipt("survey", 1)):
         with refused("budget.sqlite", "damaged"):
             door()
+
+
+def chained_anew(path, last):
+    """The chain up to a number, made anew by hand with the salts that are there."""
+    with closing(sqlite3.connect(path)) as db:
+        limit = db.execute("SELECT 0, 'basic', epsilon, delta, unit, adjacency FROM limits").fetchall()
+        salts = [salt for (salt,) in db.execute("SELECT salt FROM chain ORDER BY number")]
+    before, made = "", []
+    for at, (row, salt) in enumerate(zip([*limit, *rows(path)], salts, strict=True)):
+        before = hashlib.sha256(json.dumps([salt, before, *row]).encode()).hexdigest()
+        made += [f"UPDATE chain SET digest = '{before}' WHERE number = {at}"] * (at <= last)
+    return made
+
+
+@each("last", [0, 1, 2, 3])
+def test_a_chain_that_is_made_anew_in_part_is_found(last, tmp_path_factory):
+    # catches links that do not hang on the one before; all anew the file is whole again, and the receipt does not fit
+    path = tmp_path_factory.mktemp("p") / "budget.sqlite"
+    budget = Budget(path, epsilon=4.0)
+    for what in ("dear", "top", "winner"):
+        receipt = budget.spend(HALF, dataset="survey", what=what)
+    tampered(path, "UPDATE entries SET what = 'x' WHERE number = 1")
+    tampered(path, *chained_anew(path, last))
+    if last < 3:
+        with refused("budget.sqlite", "damaged"):
+            Budget(path)
+    else:
+        with refused("another digest"):
+            Budget(path).verify(receipt)
 
 
 def test_a_new_chain_fits_no_receipt_that_is_out(budget, path):
