@@ -191,6 +191,17 @@ def test_what_was_altered_is_found(name, tmp_path_factory):
             door()
 
 
+@each("name", ["the last entry, and not its digest", "an entry more", "the chain", "the limit's digest", "the format"])
+def test_whoever_has_it_open_sees_that_links_are_missing(name, tmp_path_factory):
+    budget = Budget(tmp_path_factory.mktemp("p") / "budget.sqlite", epsilon=4.0)
+    for _ in range(4):
+        budget.spend(Guarantee(0.25), dataset="survey")
+    tampered(budget.path, *ALTERED[name])
+    for door in (lambda: budget.spent("survey"), lambda: budget.spend(Guarantee(0.25), dataset="survey")):
+        with refused("budget.sqlite", "damaged"):
+            door()
+
+
 def chained_anew(path, last):
     """The chain up to a number, made anew by hand with the salts that are there."""
     with closing(sqlite3.connect(path)) as db:
@@ -270,6 +281,8 @@ def test_a_receipt_tells_of_no_other_data_set(budget):
         budget.spend(HALF, dataset=dataset, new_dataset=True)
     receipt = budget.spend(HALF, dataset="survey")
     assert (alone.number, receipt.number, receipt.left.epsilon) == (1, 2, 3.0)
+    # and still is of all entries: catches the digest of the second entry of the file
+    assert [alone.digest, receipt.digest] == [rows(budget.path, "chain")[at][2] for at in (1, 4)]
     assert "secret" not in json.dumps(receipt.to_dict())
     assert set(receipt.to_dict()) == {"dataset", "number", "digest", "left"}
 
