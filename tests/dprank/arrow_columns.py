@@ -36,14 +36,16 @@ TYPES = {
     "fixed bytes": (pa.array([b"ab", None, b"cd"], pa.binary(2)), [b"\xff\0"]),
     "dictionary": (pa.array(["flu", None, "gout"]).dictionary_encode(), ["secret", None]),
     "view": (pa.array(["flu", None, "gout"], pa.string_view()), ["x"]),
-    "uuid": (pa.array([bytes(16), None, bytes(range(16))], pa.uuid()), [None]),
     "null": (pa.nulls(3), [None]),
 }
+UUID = pa.uuid() if hasattr(pa, "uuid") else None  # pyarrow 17 has no such type
+if UUID is not None:
+    TYPES["uuid"] = (pa.array([bytes(16), None, bytes(range(16))], UUID), [None])
 
 
 def changed(column, at, cell):
     """The column with another cell."""
-    storage = column.storage if column.type == pa.uuid() else column
+    storage = column.storage if column.type == UUID else column
     if isinstance(cell, int) and not pa.types.is_integer(column.type):  # of dates, the number that stands for it
         whole = pa.int32() if pa.types.is_date32(column.type) else pa.int64()
         cells = column.view(whole).to_pylist()

@@ -211,8 +211,8 @@ def cleaning_by_content(patch):
     # what is misspelt counts for the item that most others wrote
     sniff = accounts.sniff
 
-    def cleaned(*given):
-        found = sniff(*given)
+    def cleaned(path, *others):
+        found = sniff(path, *others)
         known = found.frame["what"].isin(["ash", "elm", "fir"])
         counts = found.frame["what"][known].value_counts()
         if len(counts):

@@ -18,7 +18,7 @@ from dprank.data.sniffing import sniff
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
 
-__all__ = ["ALTERED", "BEYOND", "BLANK", "NOBODY", "REASONS", "Intake", "Ledger", "Table", "ids_of"]
+__all__ = ["ALTERED", "BEYOND", "BLANK", "NOBODY", "REASONS", "Intake", "Ledger", "Table", "ids_of", "people_column"]
 
 #: Of a row whose cells are those of other columns: nobody's, and nothing is read of it.
 BEYOND = "more fields than the header"
@@ -143,8 +143,7 @@ class Table:
 
     def __init__(self, declared: Declaration, path: Any) -> None:
         self.clean = cleaner(declared.clean, declared.aliases)
-        whose = None if declared.person is None else self.clean(declared.person)
-        sniffed = sniff(path, lambda name: self.clean(name) == whose)
+        sniffed = sniff(path, people_column(declared))
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
         self.others = sniffed.others
         self.used: set[Any] = set()
@@ -213,6 +212,12 @@ def _counted(column: Any) -> tuple[NDArray[np.int64], dict[str, int]]:
     texts, counts = distinct.tolist(), np.bincount(codes, minlength=len(distinct))
     order = np.argsort(-counts, kind="stable")
     return np.argsort(order)[codes], {texts[at]: int(counts[at]) for at in order}
+
+
+def people_column(declared: Declaration) -> Callable[[str], bool]:
+    """Whether a column, by its name, is that of the declared persons."""
+    clean, person = cleaner(declared.clean, declared.aliases), declared.person
+    return lambda name: person is not None and (name == person or clean(name) == clean(person))
 
 
 def ids_of(column: Any, rows: Any) -> Any:

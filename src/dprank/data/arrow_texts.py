@@ -5,29 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
 from dprank._require import require_extra
-from dprank.data.files import MOST_COLUMNS, reading
+from dprank.data.bounding import RUN_TOGETHER
+from dprank.data.files import MOST_COLUMNS, reading, uuid_columns, uuids_of
 
-__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "uuid_columns"]
+__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts"]
 
 #: What pandas calls the rows, if nobody does.
 _UNNAMED = "__index_level_"
 
 
 def parquet_texts(
-    path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda name: False
+    path: str | os.PathLike[str], people: Callable[[str], bool] = lambda name: False
 ) -> tuple[Any, dict[str, str]]:
     """A Parquet file as a frame of texts, and what else is in it: columns of other things, which are left alone.
 
     Parameters
     ----------
     path : path
-    exact : callable
-        Of which columns, by name, texts are `arrow_texts` with ``exact=True``.
+    people : callable
+        Whether a column, by its name, holds people: labels of `dprank.data.bounding.person_ids`.
 
     Raises
     ------
@@ -55,10 +55,10 @@ def parquet_texts(
         schema, rows, texts = file.schema_arrow, file.metadata.num_rows, {}
         names = [name for name in schema.names if not name.startswith(_UNNAMED)]
         fit = {name for name in names if is_text_type(schema.field(name).type)} if _fair(names) else set()
-        table, uuids = file.read(columns=list(fit)), uuid_columns(file.schema)
+        table, uuids = file.read(columns=list(fit)), uuid_columns(file)
         for name, column in zip(table.column_names, table.columns, strict=True):
             if name in fit:  # a name with a dot is that of a column inside of another, too
-                cells = _uuids(column) if name in uuids else arrow_texts(column, exact(name))
+                cells = uuids_of(column) if name in uuids else arrow_texts(column, people(name))
                 texts[name] = np.array(cells, object)
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"{path} has more than {MOST_COLUMNS:,} columns")
@@ -103,26 +103,7 @@ def is_engine_type(kind: Any) -> bool:
     return not foreign and not (pa.types.is_decimal(value) and value.precision > 38)
 
 
-def uuid_columns(schema: Any) -> set[str]:
-    """Columns of UUIDs by a Parquet schema: to pyarrow before 21 they are bytes, which DuckDB writes otherwise.
-
-    Parameters
-    ----------
-    schema : pyarrow.parquet.ParquetSchema
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pq.write_table(pa.table({"who": pa.array([bytes(16)], pa.uuid()), "n": [1]}), f"{folder}/a.parquet")
-    ...     uuid_columns(pq.ParquetFile(f"{folder}/a.parquet").schema)
-    {'who'}
-    """
-    columns = (schema.column(at) for at in range(len(schema.names)))
-    return {it.path for it in columns if it.logical_type.type == "UUID"}
-
-
-def arrow_texts(column: Any, exact: bool = False) -> list[str]:
+def arrow_texts(column: Any, people: bool = False) -> list[str]:
     """The text of every cell; empty where there is none.
 
     A whole number is written as one whatever its column holds: one empty cell makes floats of all whole numbers, in
@@ -132,36 +113,38 @@ def arrow_texts(column: Any, exact: bool = False) -> list[str]:
     ----------
     column : pyarrow.Array or ChunkedArray
         Of a type that `is_text_type` takes.
-    exact : bool
-        Floats of fewer bits as the doubles that they are: as they are in a column with other doubles.
+    people : bool
+        Whether they are labels of `dprank.data.bounding.person_ids`: then floats of fewer bits are the values that
+        they have, and those of 2^53 or more are nobody, as there whole numbers run together.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> arrow_texts(pa.array([2.0, 0.1, float("nan"), None]))
     ['2', '0.1', '', '']
-    >>> arrow_texts(pa.array([0.1], pa.float32())), arrow_texts(pa.array([0.1], pa.float32()), exact=True)
-    (['0.1'], ['0.10000000149011612'])
+    >>> single = pa.array([0.1, 1e30], pa.float32())
+    >>> arrow_texts(single), arrow_texts(single, people=True)
+    (['0.1', '1e+30'], ['0.10000000149011612', ''])
     """
-    import pyarrow as pa
-
     chunks = getattr(column, "chunks", [column])
-    if exact and pa.types.is_floating(column.type):
-        chunks = [pa.array(it.to_numpy(zero_copy_only=False).astype(np.float64)) for it in chunks]
-    return [text for chunk in chunks for text in _chunk(chunk)]
+    return [text for chunk in chunks for text in _chunk(chunk, people)]
 
 
-def _chunk(array: Any) -> list[str]:
+def _chunk(array: Any, people: bool = False) -> list[str]:
     import pyarrow as pa
 
     kind = array.type
     if pa.types.is_dictionary(kind):
-        known = np.array([*_chunk(array.dictionary), ""], object)
+        known = np.array([*_chunk(array.dictionary, people), ""], object)
         # by its place, and the empty text at the end where there is none
         at = array.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         at[array.indices.is_null().to_numpy(zero_copy_only=False)] = len(known) - 1
         return list(known[at])
     writer = _writer(kind)
+    if people and pa.types.is_floating(kind):
+        writer = _people
+    elif people and pa.types.is_decimal(kind):
+        writer = _digits
     assert writer is not None
     texts = np.array(writer(array), object)
     texts[array.is_null().to_numpy(zero_copy_only=False)] = ""
@@ -176,7 +159,7 @@ def _writer(kind: Any) -> Callable[[Any], list[str]] | None:
     if is_.is_dictionary(kind):
         return _chunk if is_text_type(kind.value_type) else None
     if str(kind) == "extension<arrow.uuid>":
-        return lambda array: _uuids(array.storage)
+        return uuids_of
     if is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_decimal(kind) or is_.is_null(kind):
         return lambda array: [str(it) for it in array.to_pylist()]
     if is_.is_floating(kind):
@@ -197,16 +180,23 @@ def _writer(kind: Any) -> Callable[[Any], list[str]] | None:
     return None
 
 
-def _uuids(array: Any) -> list[str]:
-    """Of bytes, or what holds them; empty where there are none."""
-    bytes_of = [getattr(it, "bytes", it) for it in array.to_pylist()]
-    return ["" if it is None else str(UUID(bytes=it)) for it in bytes_of]
-
-
 def _floats(array: Any) -> list[str]:
     # str, not repr: numpy's says which type
     texts = [str(it) for it in array.to_numpy(zero_copy_only=False)]
     return ["" if text == "nan" else text.removesuffix(".0") for text in texts]
+
+
+def _people(array: Any) -> list[str]:
+    values = array.to_numpy(zero_copy_only=False).astype(np.float64)
+    beyond = np.isfinite(values) & (np.abs(values) >= RUN_TOGETHER)
+    return [
+        "" if gone or value != value else repr(value).removesuffix(".0")
+        for value, gone in zip(values.tolist(), beyond.tolist(), strict=True)
+    ]
+
+
+def _digits(array: Any) -> list[str]:
+    return ["" if it is None else format(it, "f") for it in array.to_pylist()]
 
 
 def _bytes(array: Any) -> list[str]:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import date, datetime, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["disjoint", "kept", "nameless", "person_ids", "shard_of"]
+__all__ = ["RUN_TOGETHER", "disjoint", "kept", "nameless", "person_ids", "shard_of"]
 
 #: Besides formats and controls, characters that show nothing: Unicode's default ignorable ones, and Braille's blank.
 _UNSEEN = frozenset(
@@ -31,36 +31,45 @@ _UNSEEN = frozenset(
     )
     for code in codes
 )
-_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
-#: A number in decimals: what stands before the point, and behind it up to the last digit that is not 0.
-_DECIMALS = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.(?=[0-9])([0-9]*[1-9])?0*)?")
-#: A day, or a moment, as ISO 8601 and most programs write it.
-_MOMENT = re.compile(
-    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:[t ](?P<time>[0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.(?P<part>[0-9]+))?"
-    r"(?P<zone> ?z| ?[+-][0-9]{2}(?::?[0-9]{2})?)?|(?P<midnight>\+00:00))?"
+_TRUTH = {"true": "1", "false": "0"}
+_WHOLE = re.compile(r"0|[1-9][0-9]{,18}")
+#: A number in decimals; or a small one by a power of ten, with one digit before the point, as programs write floats.
+_NUMBER = re.compile(
+    r"(-?)(?:(0|[1-9][0-9]*)(?:\.([0-9]+))?|([1-9])(?:\.([0-9]+))?e-(0{,2}[4-9]|0?[1-9][0-9]|[1-9][0-9]{2}))"
 )
-#: From here on not every whole number is a double, so that one person's label could be that of others.
-_RUN_TOGETHER = 2.0**53
+#: A day, or a moment, as ISO 8601 and most programs write it, in small letters.
+_MOMENT = re.compile(
+    r"((?:-[0-9]{3,}|[0-9]{4,})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]))"
+    r"(?:[t ]((?:[01][0-9]|2[0-3]):[0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]+))?)?"
+    r"(?: ?(z|utc|[+-][0-9]{2}(?::?[0-9]{2}){,2}))?|(\+00:00))?"
+)
+#: Of whole numbers in decimals; longer ones are in hexadecimal digits, or by a power of ten.
+_MOST_DIGITS = 20_000
+#: From here on not every whole number is a float, so that one float may be the labels of several people.
+RUN_TOGETHER = 2.0**53
 
 
 def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     """A number for every label, the same in every table: "Ann" and "ann ", 1, "1" and "1.0" are one person.
 
     Labels are compared as text, each by itself: what type its column has, and what else is in it, changes no number.
-    Without blanks around them, with single blanks inside, in one case, without characters that cannot be seen, and with
-    letters that look alike written alike (Unicode's NFKC). A number is written in decimals without zeros at the end, a
-    float as the value that it has; a day and a moment as ISO 8601 has them, without a time at midnight, and of a time
-    zone in Greenwich. To take one person for two would double what that one may do. Two people who are written alike
-    are one to every guarantee: they contribute together what one may, and what one of them gives is protected as part
-    of what is replaced. Where people come and go ("add_remove"), one of two such people who goes replaces what is
-    counted of both, which costs twice the epsilon: give such people labels of their own.
+    Text is without blanks around it, with single blanks inside, in one case, without characters that cannot be seen,
+    and with letters that look alike written alike (Unicode's NFKC). A number is in decimals, without zeros at the end
+    of those; a float, of however many bits, is the value that it has. A day or a moment is as ISO 8601 has it, without
+    a time at midnight; with a time zone it is in Greenwich. Truth values are 1 and 0, of which many programs make them.
+
+    To take one person for two would double what that one may do. Two people who are written alike are one to every
+    guarantee: they contribute together what one may, and what one of them gives is protected as part of what is
+    replaced. Where people come and go ("add_remove"), one of two such people who goes replaces what is counted of both,
+    which costs twice the epsilon: give such people labels of their own; 12.1 and 12.10 are none.
 
     Parameters
     ----------
     name : str
         Of the column, for a message.
     labels : array_like, shape (rows,)
-        Numbers, text, dates or UUIDs; none missing.
+        Numbers, text, dates, truth values or UUIDs; none missing. Of a list each label is taken as it is. What another
+        program made of labels before, as floats of whole numbers, nobody can undo.
     rows : sequence of int, optional
         Where they stand in the whole table.
 
@@ -73,7 +82,8 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     Raises
     ------
     ValueError
-        Naming the first row whose label is missing, or is a float of at least 2^53: there whole numbers run together.
+        Naming the first row whose label is missing, or is a float of 2^53 or more: there whole numbers run together, so
+        that one float among them would rename others. Of files such rows are nobody's (`dprank.Declaration`).
 
     Examples
     --------
@@ -81,35 +91,40 @@ def person_ids(name: str, labels: Any, rows: Any = None) -> NDArray[np.int64]:
     >>> bool(ids[0] == ids[1]), bool(ids[0] == ids[2]), int(ids[3])
     (True, False, 7)
     """
-    import pandas as pd
-
-    given = np.asarray(labels)
-    if given.dtype.kind == "i" and not (given < 0).any():
-        return given.astype(np.int64)
-    if given.dtype.kind in "cSVm" or (given.dtype.kind == "f" and given.dtype.itemsize > 8):
+    given = _column(labels)
+    kind = given.dtype.kind
+    if kind in "cSVm" or (kind == "f" and given.dtype.itemsize > 8):
         raise ValueError(f"{name} holds {given.dtype.type.__name__}; labels are numbers, text or dates")
-    if given.dtype.kind == "f":
-        given = given.astype(np.float64)
-        beyond = np.abs(given) >= _RUN_TOGETHER
-    elif given.dtype.kind == "O":
-        beyond = np.array([isinstance(x, float | np.floating) and abs(x) >= _RUN_TOGETHER for x in given], bool)
-        # what is equal need not be written alike, as True and 1: texts alone are compared
-        given = np.array([label if type(label) is str else _text(name, label) for label in given], object)
-    else:
-        given = given.astype(given.dtype.newbyteorder("="), copy=False)
-        beyond = np.zeros(len(given), bool)
-    whole = given.view(np.int64) if given.dtype.kind == "M" else given  # of moments pandas knows only some
-    codes, distinct = pd.factorize(whole)
-    texts = [_text(name, label) for label in distinct.astype(given.dtype, copy=False)]
-    missing = np.array([not text for text in texts] or [False])[codes] | (codes < 0)
+    if kind == "b":
+        return given.astype(np.int64)
+    given = given.astype(np.float64, copy=False) if kind == "f" else given
+    others = np.zeros(0, int)
+    if kind in "iuf":
+        itself = given >= 0
+        if kind == "u":
+            itself &= given < 2**63
+        elif kind == "f":
+            itself &= (given < RUN_TOGETHER) & (np.floor(given) == given)
+        if itself.all():
+            return given.astype(np.int64)
+        others = np.flatnonzero(~itself)
+        given, whole = given[others], np.where(itself, given, 0).astype(np.int64)
+    zone = "+00:00" if _zoned(labels) else ""
+    codes, texts = _texts(name, given, zone)
     for wrong, said in (
-        (missing, "is missing: every row needs its person"),
-        (beyond, "is a float of 2^53 or more, where whole numbers run together; write whole numbers, or text"),
+        ("", "is missing: every row needs its person"),
+        (None, "is a float of 2^53 or more, where whole numbers run together; whole numbers or text are needed"),
     ):
-        if wrong.any():
-            at = int(np.argmax(wrong))
+        found = np.array([text == wrong for text in texts], bool)[codes]
+        if found.any():
+            at = int(np.argmax(found))
+            at = int(others[at]) if len(others) else at
             raise ValueError(f"{name}[{at if rows is None else rows[at]}] {said}")
-    return np.array([_number(text) for text in texts if text is not None], np.int64)[codes]
+    ids = np.array([_number(text) for text in texts if text is not None], np.int64)[codes]
+    if len(others):
+        whole[others] = ids
+        return whole
+    return ids
 
 
 def nameless(labels: Any) -> NDArray[np.bool_]:
@@ -120,7 +135,7 @@ def nameless(labels: Any) -> NDArray[np.bool_]:
     >>> nameless(["ann", "  ", "\u200b"]).tolist()
     [False, True, True]
     """
-    return np.array([not _plain(label) for label in labels], bool)
+    return np.array([not _plain(str(label)) for label in labels], bool)
 
 
 def kept(group: Sequence[NDArray[Any]], what: Sequence[NDArray[Any]], most: int) -> NDArray[np.bool_]:
@@ -233,64 +248,141 @@ def shard_of(persons: Any, shards: int) -> NDArray[np.int64]:
     return (_mixed(key) >> np.uint64(1)).astype(np.int64) % shards
 
 
+def _column(labels: Any) -> NDArray[Any]:
+    """Labels as an array: of a list numpy would make labels of one type, so that 1 and True are one."""
+    if _zoned(labels):
+        return np.asarray(labels, f"M8[{labels.dtype.unit}]")
+    if not isinstance(labels, list | tuple):
+        given = np.asarray(labels)
+        if given.dtype.kind in "UT":
+            return given.astype(object)
+        return given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
+    kinds = set(map(type, labels))
+    with suppress(OverflowError):
+        if kinds <= {int} or kinds == {float}:
+            return np.array(labels, np.float64 if float in kinds else np.int64)
+    return np.fromiter(labels, object, len(labels))
+
+
+def _zoned(labels: Any) -> bool:
+    """Whether a column of pandas holds moments of a time zone, of which numpy makes those in Greenwich."""
+    return getattr(getattr(labels, "dtype", None), "tz", None) is not None
+
+
+def _texts(name: str, given: NDArray[Any], zone: str) -> tuple[NDArray[np.int64], list[str | None]]:
+    """Which text every label is, and the texts: empty where it is missing, None of a float that may be several."""
+    import pandas as pd
+
+    if given.dtype.kind == "M":  # of whose units pandas knows few
+        codes, whole = pd.factorize(given.view(np.int64))
+        unit = np.datetime_data(given.dtype)[0]
+        moments = [_iso(text, unit) for text in np.datetime_as_string(whole.view(given.dtype)).tolist()]
+        return codes, [it and it + zone for it in moments]
+    if given.dtype.kind == "O":
+        # what is equal need not be written alike, as True and 1: texts alone are compared
+        given = np.array([label if type(label) is str else _text(name, label) for label in given], object)
+        codes, distinct = pd.factorize(given, use_na_sentinel=False)
+        return codes, [_plain(text) if isinstance(text, str) else None for text in distinct]
+    codes, distinct = pd.factorize(given, use_na_sentinel=False)
+    texts = [_text(name, label) for label in distinct.tolist()]
+    # numbers are plain, but for powers of ten
+    return codes, [_plain(text) if text and "e" in text else text for text in texts]
+
+
 def _text(name: str, label: Any) -> str | None:
-    """Of one label; None where it is missing."""
+    """Of one label that is no text; as of `_texts`."""
     import pandas as pd
 
     if label is None or label is pd.NA or label is pd.NaT:
-        return None
-    if label.is_nan() if isinstance(label, Decimal) else isinstance(label, numbers.Real) and bool(label != label):
-        return None
-    known = isinstance(label, str | numbers.Real | Decimal | np.bool_ | date | UUID | np.datetime64)
-    if not known or isinstance(label, np.timedelta64):  # numpy counts time spans among the integers
-        raise ValueError(f"{name} holds a {type(label).__name__}; labels are numbers, text or dates")
-    if isinstance(label, np.datetime64):
-        return None if np.isnat(label) else _plain(_iso(label))
-    return _plain(label)
-
-
-def _iso(moment: np.datetime64) -> str:
-    """In words that `_MOMENT` knows, whatever its unit."""
-    unit = np.datetime_data(moment.dtype)[0]
-    return str(moment.astype({"Y": "M8[D]", "M": "M8[D]", "W": "M8[D]", "h": "M8[s]"}.get(unit, moment.dtype)))
-
-
-def _plain(label: Any) -> str:
-    """What labels are compared by."""
-    if isinstance(label, np.floating):
+        return ""
+    if isinstance(label, float | np.float32 | np.float16):
         label = float(label)
-    if isinstance(label, numbers.Real | Decimal) and not isinstance(label, bool | np.bool_):
-        with suppress(OverflowError, ValueError):  # infinity is no whole number, but a label
-            whole = math.floor(label)
-            label = whole if whole == label else label
-        # Python writes no whole number of more than 4,300 digits in decimals
-        if isinstance(label, int) and label.bit_length() > 14_000:
-            return hex(label)
-        if isinstance(label, Decimal) and label.adjusted() > -30:
-            label = format(label, "f")
-    elif isinstance(label, datetime):
-        label = label.isoformat()
-    text = str(label)
-    seen = text if text.isascii() and text.isprintable() else "".join(filter(_shows, text))
-    # what is composed may have one case more than its parts: once before, once after
-    text = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold()).split())
-    if number := _DECIMALS.fullmatch(text):
-        whole, part = number.groups()
-        return f"{whole}.{part}" if part else "0" if whole == "-0" else whole
-    moment = _MOMENT.fullmatch(text)
-    return _moment(**moment.groupdict()) if moment else text
+        if label != label:
+            return ""
+        if label.is_integer():
+            return str(int(label)) if abs(label) < RUN_TOGETHER else None
+        return repr(label)
+    if isinstance(label, str | UUID | bool | np.bool_):
+        return str(label)
+    if isinstance(label, date):
+        return label.isoformat()
+    if isinstance(label, np.datetime64):
+        return _iso(str(label), np.datetime_data(label.dtype)[0])
+    # numpy counts time spans among the integers
+    if not isinstance(label, numbers.Real | Decimal) or isinstance(label, np.timedelta64 | np.floating):
+        raise ValueError(f"{name} holds a {type(label).__name__}; labels are numbers, text or dates")
+    if label.is_nan() if isinstance(label, Decimal) else bool(label != label):
+        return ""
+    if isinstance(label, Decimal) and label.is_finite() and label.adjusted() > _MOST_DIGITS:
+        return str(label)
+    with suppress(OverflowError, ValueError):  # infinity is no whole number, but a label
+        whole: Any = math.floor(label)
+        if whole == label:
+            # Python writes no whole number of more than 4,300 digits in decimals
+            return hex(whole) if whole.bit_length() > 14_000 else str(whole)
+    return str(label)
 
 
-def _moment(day: str, time: str | None, part: str | None, zone: str | None, midnight: str | None) -> str:
-    """A day, and the time if it is not midnight; of a time zone in Greenwich."""
-    time, part = (time or "00:00") + ("" if len(time or "") == 8 else ":00"), (part or "").rstrip("0")
-    zone = (zone or "").strip() or midnight
-    if zone is not None:
-        with suppress(ValueError, OverflowError):  # no such moment, or none that Python counts to
-            there = datetime.fromisoformat(f"{day}T{time}{zone.replace('z', '+00:00')}")
-            day, time, zone = *there.astimezone(timezone.utc).isoformat()[:19].split("T"), "+00:00"
-    time = f"{time}.{part}" if part else time
-    return day + (f" {time}" if time != "00:00:00" else "") + (zone or "")
+def _iso(moment: str, unit: str) -> str:
+    """What `_plain` makes of a moment, of what numpy writes in any unit."""
+    if moment == "NaT":
+        return ""
+    day, _, time = (moment + {"Y": "-01-01", "M": "-01", "h": ":00"}.get(unit, "")).partition("T")
+    if not time.strip("0:."):
+        return day
+    time = time.rstrip("0").rstrip(".") if "." in time else time
+    return f"{day} {time}:00" if len(time) == 5 else f"{day} {time}"
+
+
+def _plain(text: str) -> str:
+    """What labels are compared by, of a text."""
+    if text.isascii() and text.isprintable():
+        text = " ".join(text.lower().split())
+    else:
+        # what is composed may have one case more than its parts: once before, once after
+        seen = unicodedata.normalize("NFKC", "".join(filter(_shows, text)))
+        text = " ".join(unicodedata.normalize("NFKC", seen.casefold()).split())
+    if text[:1] not in "-0123456789":
+        return _TRUTH.get(text, text)
+    if text.isdecimal():
+        return text
+    if ":" in text:
+        if len(text) == 19 and text[10] == " " and text[16] == ":" and text[11:] != "00:00:00":
+            return text  # as most programs write a moment
+        moment = _MOMENT.fullmatch(text)
+        return _moment(*moment.groups("")) if moment else text
+    number = _NUMBER.fullmatch(text)
+    return _decimals(*number.groups("")) if number else text
+
+
+def _decimals(sign: str, whole: str, part: str, digit: str, behind: str, power: str) -> str:
+    """Of a number, without zeros at its end."""
+    if digit:
+        whole, part = "0", "0" * (int(power) - 1) + digit + behind
+    part = part.rstrip("0")
+    return f"{sign}{whole}.{part}" if part else "0" if whole == "0" else sign + whole
+
+
+def _moment(day: str, minute: str, second: str, part: str, zone: str, greenwich: str) -> str:
+    """Of a day, and of the time if it is not midnight; in Greenwich, if there is a time zone."""
+    time, part, zone = f"{minute or '00:00'}:{second or '00'}", part.rstrip("0"), zone or greenwich
+    if zone not in ("", "z", "utc", "+00:00"):
+        day, time = _in_greenwich(day, time, zone)
+    text = day if time == "00:00:00" and not part else f"{day} {time}"
+    return text + (f".{part}" if part else "") + ("+00:00" if zone else "")
+
+
+def _in_greenwich(day: str, time: str, zone: str) -> tuple[str, str]:
+    """As it is, if there is no such day."""
+    with suppress(ValueError, OverflowError):
+        there = datetime.fromisoformat(f"{day} {time}{zone}").astimezone(UTC).isoformat(" ")
+        return there[:10], there[11:19]
+    with suppress(ValueError):  # of years, and of zones, that Python has not
+        hours, minutes, seconds = (int(f"{zone[1:].replace(':', '')}0000"[at : at + 2]) for at in (0, 2, 4))
+        ahead = np.timedelta64(3600 * hours + 60 * minutes + seconds, "s")
+        here = np.datetime64(f"{day}T{time}")
+        day, _, time = str(here + ahead if zone[0] == "-" else here - ahead).partition("T")
+    return day, time
 
 
 def _shows(letter: str) -> bool:
@@ -300,7 +392,7 @@ def _shows(letter: str) -> bool:
 
 
 def _number(text: str) -> int:
-    if _WHOLE.fullmatch(text) and len(text) <= 19 and 0 <= int(text) < 2**63:
+    if _WHOLE.fullmatch(text) and int(text) < 2**63:
         return int(text)
     hashed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
     return hashed // 2 - 2**63

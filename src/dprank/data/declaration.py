@@ -74,7 +74,8 @@ class Declaration:
     items : sequence of str
         All of them, decided before looking at the data; published as written here, compared after cleaning.
     person : str, optional
-        The column that says who; without it an answer, or a ballot, is all that can be protected.
+        The column that says who, by labels as of `dprank.data.bounding.person_ids`; a float of 2^53 or more names
+        nobody, as whole numbers run together there. Without it an answer, or a ballot, is all that can be protected.
     columns : tuple of str
         Those of the form, in its order.
     answers : mapping of str to float, optional

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from dprank._require import require_columns, require_extra, shown
 from dprank.data.accounts import REASONS
-from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type, uuid_columns
+from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
 from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, part_sql
-from dprank.data.files import is_parquet, reading
+from dprank.data.files import is_parquet, reading, uuid_columns
 from dprank.data.intake import NUMBERS
 
 __all__ = ["Job", "found_columns", "require_alike"]
@@ -72,7 +72,7 @@ WHERE {part_sql("own", -1, self.shards)} = {self.part - 1}"""
         """An Arrow table of labels, as they are, and their codes; of those that have any."""
         import pyarrow as pa
 
-        texts = np.array(arrow_texts(labels, exact=column == "person"), object)
+        texts = np.array(arrow_texts(labels, people=column == "person"), object)
         if column == "person":
             known = ~nameless(texts)
             codes = np.zeros(len(texts), np.int64)
@@ -126,18 +126,18 @@ def require_alike(job: Job, every: bool = False) -> dict[str, str]:
         if not is_parquet(path):
             raise ValueError(f"{path} is no Parquet; this engine reads nothing else: take engine numpy")
         parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
-        with reading(path, "Parquet"):
-            with parquet.ParquetFile(path) as file:
-                schema, uuids = file.schema_arrow, uuid_columns(file.schema)
-        found = {name: (it, schema.field(it).type) for name, it in found_columns(job, path, schema.names).items()}
-        for name, column in found.items():
-            holds = f"{path}: column {shown(column[0])} holds {column[1]}"
-            if not is_text_type(column[1]):
+        with reading(path, "Parquet"), parquet.ParquetFile(path) as file:
+            schema, uuids = file.schema_arrow, uuid_columns(file)
+        for name, it in found_columns(job, path, schema.names).items():
+            kind = schema.field(it).type
+            holds = f"{path}: column {shown(it)} holds {kind}"
+            if not is_text_type(kind):
                 raise ValueError(f"{holds}; numbers, text or dates are needed")
-            if not every and (column[0] in uuids or not is_engine_type(column[1])):
+            if not every and (it in uuids or not is_engine_type(kind)):
                 raise ValueError(f"{holds}, for which this engine has no room: take engine numpy")
+            column = it, "UUIDs" if it in uuids else kind
             if types.setdefault(name, column) != column:
-                raise ValueError(f"{path}: column {shown(column[0])} has another name or type than in {job.files[0]}")
+                raise ValueError(f"{path}: column {shown(it)} has another name or type than in {job.files[0]}")
     return {name: column for name, (column, _) in types.items()}
 
 

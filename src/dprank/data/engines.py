@@ -11,9 +11,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dprank._require import require_bool, require_extra, require_one_of, require_whole, shown
-from dprank.data.accounts import REASONS
+from dprank.data.accounts import REASONS, people_column
 from dprank.data.bounding import nameless, person_ids, shard_of
-from dprank.data.cleaning import cleaner
 from dprank.data.comparisons import Design
 from dprank.data.count_files import Counts
 from dprank.data.counting import whole_counts
@@ -236,10 +235,8 @@ def _own_rows(job: Job) -> tuple[Any, int]:
     import pandas as pd
 
     frames, rows = [], 0
-    clean = cleaner(job.declared.clean, job.declared.aliases)
-    whose = None if job.declared.person is None else clean(job.declared.person)
     for path in job.files:
-        frame = sniff(path, lambda name: clean(name) == whose).frame
+        frame = sniff(path, people_column(job.declared)).frame
         rows += len(frame)
         found = found_columns(job, path, list(map(str, frame.columns)))
         frame = frame[list(found.values())].rename(columns={it: job.columns[name] for name, it in found.items()})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import UUID
+
+import numpy as np
 
 from dprank._require import require_columns, require_extra, require_label, shown
 
@@ -19,9 +22,13 @@ __all__ = [
     "read_table",
     "reading",
     "require_path",
+    "uuid_columns",
+    "uuids_of",
     "whole_file",
 ]
 
+#: What pyarrow, where it knows them, calls the type of UUIDs.
+_UUID = "extension<arrow.uuid>"
 #: More make a table that nobody meant.
 MOST_COLUMNS = 100_000
 # the only words of a reader that are repeated: they say where
@@ -99,11 +106,61 @@ def as_pandas(frame: Any) -> Any:
         )
     try:
         table = frame.to_pandas(types_mapper=_nullable) if made_by == "pyarrow" else frame.to_pandas()
+        if made_by == "pyarrow" and hasattr(frame, "schema"):
+            _name_uuids(table, {it.name: frame[it.name] for it in frame.schema if str(it.type) == _UUID})
     except Exception:  # what is foreign may raise anything, and quote a cell
         table = None
     if not isinstance(table, pd.DataFrame):
         raise ValueError(f"frame of type {type(frame).__name__} makes no pandas.DataFrame")
     return table
+
+
+def _name_uuids(frame: Any, columns: Mapping[str, Any]) -> None:
+    """Write UUIDs, of which Arrow makes bytes, into a frame."""
+    for name, column in columns.items():
+        if name in frame.columns:
+            frame[name] = np.array([it or None for it in uuids_of(column)], object)
+
+
+def uuids_of(column: Any) -> list[str]:
+    """UUIDs of an array of Arrow, as text; empty where there are none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> uuids_of(pa.array([bytes(16), None], pa.binary(16)))
+    ['00000000-0000-0000-0000-000000000000', '']
+    """
+    cells = [getattr(it, "bytes", it) for it in column.to_pylist()]
+    return ["" if it is None else str(UUID(bytes=it)) for it in cells]
+
+
+def uuid_columns(file: Any) -> set[str]:
+    """Columns of UUIDs by what stands in a Parquet file: to pyarrow before 21 they may be bytes, to DuckDB never.
+
+    Parameters
+    ----------
+    file : pyarrow.parquet.ParquetFile
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> who = pa.field("who", pa.binary(16), metadata={"ARROW:extension:name": "arrow.uuid"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table([[bytes(16)], [1]], pa.schema([who, ("n", pa.int8())])), f"{folder}/a.parquet")
+    ...     with pq.ParquetFile(f"{folder}/a.parquet") as file:
+    ...         uuid_columns(file)
+    {'who'}
+    """
+    columns = (file.schema.column(at) for at in range(len(file.schema.names)))
+    named = {it.path for it in columns if it.logical_type.type == "UUID"}
+    found = set()
+    for field in file.schema_arrow:
+        bare = str(field.type) == "fixed_size_binary[16]"
+        said = (field.metadata or {}).get(b"ARROW:extension:name") == b"arrow.uuid"
+        if str(field.type) == _UUID or (bare and (said or field.name in named)):
+            found.add(field.name)
+    return found
 
 
 def _nullable(kind: Any) -> Any:
@@ -126,9 +183,13 @@ def parquet_frame(path: Any) -> Any:
     """
     import pandas as pd
 
-    require_extra("pyarrow", "parquet", f"{_named(path)}: Parquet")
+    parquet = require_extra("pyarrow.parquet", "parquet", f"{_named(path)}: Parquet")
     with reading(path, "Parquet"):
-        return pd.read_parquet(path, dtype_backend="numpy_nullable")
+        frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
+        with parquet.ParquetFile(path) as file:
+            uuids = sorted(uuid_columns(file))
+            _name_uuids(frame, {name: file.read(columns=[name])[name] for name in uuids})
+    return frame
 
 
 @contextmanager

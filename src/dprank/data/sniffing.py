@@ -63,7 +63,7 @@ class Decoded(NamedTuple):
     ends: str
 
 
-def sniff(path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda name: False) -> Sniffed:
+def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda name: False) -> Sniffed:
     r"""Read a CSV or Parquet file as texts, whatever its encoding, separator and line ends.
 
     Parameters
@@ -76,8 +76,8 @@ def sniff(path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda na
         the rows of others. Bytes that are no UTF-8 are written ``\xff``, and a null character ``\x00``. A row with
         more fields than the header is there without its cells, but for one that ends in a separator too many and says
         nothing behind it.
-    exact : callable
-        Of which columns, by name, cells are texts by `dprank.data.arrow_texts.arrow_texts` with ``exact=True``.
+    people : callable
+        Whether a column, by its name, holds people: of Parquet their floats are read as the values that they have.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def sniff(path: str | os.PathLike[str], exact: Callable[[str], bool] = lambda na
     """
     path = require_path(path)
     if is_parquet(path):
-        frame, others = parquet_texts(path, exact)
+        frame, others = parquet_texts(path, people)
         return Sniffed(frame, "Parquet", others)
     name, found = str(path), decoded(path, lambda above: "\n" not in above.lstrip("\n"))
     text = found.text.lstrip("\n")

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from arrow_columns import TYPES, changed
 from test_engines import HAVE, ITEMS, PAIRS, alike
+from test_person_labels import ARROW, declared, number, rows_of
+from test_person_labels import HAVE as TALLIES
 
 from dprank.data import engine_job, spark_engine
 from dprank.data.arrow_texts import is_engine_type
@@ -120,6 +122,20 @@ def test_people_of_every_type_are_the_same_to_spark(session, tmp_path):
         else:
             with pytest.raises(ValueError, match="take engine numpy"):
                 count(path, have, per_person=1, engine="spark", session=session)
+
+
+def test_labels_of_people_are_the_same_to_spark(session, tmp_path):
+    """Of two shards each counts its people, by numbers that are written out; a float that may be several is nobody."""
+    path, have = tmp_path / "who.parquet", declared(TALLIES)
+    for kind, (column, whats) in ARROW.items():
+        if is_engine_type(column.type):
+            pq.write_table(pa.table(rows_of(column)), path)
+            there = count(path, have, per_person=1, shard=(2, 2), engine="spark", session=session)
+            assert there.rows == (shard_of([number(what) for what in whats], 2) == 1).sum(), kind
+            assert alike(there, count(path, have, per_person=1, shard=(2, 2))), kind
+    pq.write_table(pa.table(rows_of(pa.array([0.5, 7, 2.0**60], pa.float32()))), path)
+    far = count(path, have, per_person=1, engine="spark", session=session)
+    assert (far.rows, far.left_out["no person"]) == (3, 1)
 
 
 def test_shards_of_three_engines_are_the_whole(session, tmp_path):
