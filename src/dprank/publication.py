@@ -368,6 +368,11 @@ def _require_rules(rules: Any, bounding: str, older: bool) -> None:
         raise ValueError(f"no publication: tuned on the data is no list of its rules, nor {UNTUNED!r} or {UNSAID!r}")
 
 
+def _require_software(software: Any) -> None:
+    if not isinstance(software, dict) or not all(isinstance(software.get(name), str) for name in SOFTWARE):
+        raise ValueError(f"no publication: software has no version of {', '.join(SOFTWARE)}, each of them text")
+
+
 def _require_top(release: Release, top: Any) -> int | None:
     if top is None:
         return None
@@ -466,6 +471,7 @@ def read_publication(text: str) -> Release:
     if missing := [it for it in _unprotected(release, unit, file["rules"]["tuned on the data"]) if it not in said]:
         raise ValueError(f"no publication: not protected does not say: {missing[0]}")
     receipt_of(file)
+    _require_software(file["software"])
     kind = {"topk": Selection, "winner": Selection, "agreement": Decision}.get(file["question"], Ranking)
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
