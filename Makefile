@@ -23,7 +23,8 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify certificates pdf site-check test quick spark faults lint bench peers mutants processors arm64 lowest lock clean help
+.PHONY: book status run verify certificates pdf site-check test quick spark faults lint bench peers fuzz mutants processors arm64 lowest lock \
+    package sbom advisories clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
 	@$(RUN) -m companion book $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
@@ -87,6 +88,15 @@ _build/peers/.ready: .venv/.ready pyproject.toml
 	@.venv/bin/uv pip install -q --python _build/peers/bin/python --no-build-isolation --editable ".[peers]"
 	@touch $@
 
+fuzz: _build/fuzz/.ready  ## bytes that nobody meant, for every reader; on Linux (ARGS="--seconds 600 --jobs 2")
+	@_build/fuzz/bin/python tests/fuzz.py $(ARGS)
+
+_build/fuzz/.ready: .venv/.ready pyproject.toml
+	@$(RUN) -m venv --clear _build/fuzz
+	@.venv/bin/uv pip install -q --python _build/fuzz/bin/python --require-hashes --only-binary :all: -r requirements.lock
+	@.venv/bin/uv pip install -q --python _build/fuzz/bin/python --no-build-isolation --editable ".[fuzz]"
+	@touch $@
+
 mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.noise, or privacy for all; ARGS="-n 32 --seed 1")
 	@$(RUN) tests/mutants.py $(or $(MODULE),privacy) $(ARGS)
 
@@ -108,6 +118,23 @@ lowest: .venv/.ready  ## pytest with the oldest versions that pyproject.toml all
 lock: .venv/.ready  ## resolve pyproject.toml into requirements.lock (ARGS=--upgrade for the newest)
 	@.venv/bin/uv pip compile --quiet --universal --fork-strategy fewest $(addprefix --extra=,$(EXTRAS)) --generate-hashes --no-annotate \
 	    --no-header pyproject.toml -o requirements.lock $(ARGS)
+
+package: _build/supply/.ready  ## wheel and sdist in dist/, of this commit, checked as PyPI would
+	@rm -rf dist
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RUN) -m hatchling build -d dist
+	@_build/supply/bin/twine check --strict dist/*
+
+sbom: _build/supply/.ready  ## what requirements.lock brings, as CycloneDX: _build/sbom.json
+	@_build/supply/bin/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible -o _build/sbom.json requirements.lock
+
+advisories: _build/supply/.ready  ## known vulnerabilities of what requirements.lock brings, by pip-audit, which asks PyPI
+	@_build/supply/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.lock
+
+# a lock of their own, made of .github/supply.in by `uv pip compile --universal --generate-hashes`
+_build/supply/.ready: .github/supply.lock .venv/.ready
+	@$(RUN) -m venv --clear _build/supply
+	@.venv/bin/uv pip install -q --python _build/supply/bin/python --require-hashes --only-binary :all: -r .github/supply.lock
+	@touch $@
 
 # pyspark is no wheel, and so not in the lock: as pyproject.toml allows it, built by pip
 .venv/.spark: .venv/.ready

@@ -35,7 +35,11 @@ BEHIND = {
     "scikit-learn": "diffprivlib, which does not know a newer one",
 }
 #: Extras that are not in the lock.
-UNLOCKED = {"peers": "they hold others back", "spark": "it has no wheel"}
+UNLOCKED = {"fuzz": "it has wheels for Linux alone", "peers": "they hold others back", "spark": "it has no wheel"}
+
+
+#: Jobs that may do more than read.
+MORE = {"pages": {"pages": "write", "id-token": "write"}, "publish": {"id-token": "write"}}
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +127,10 @@ def test_a_package_has_one_floor(project):
     assert noise.OPENDP == (0, 14, 2)
 
 
+def as_list(given) -> list:
+    return given if isinstance(given, list) else [given]
+
+
 def our_sources() -> list[str]:
     """All our code, notebooks included."""
     sources = [path.read_text(encoding="utf-8") for folder in CODE for path in (ROOT / folder).rglob("*.py")]
@@ -175,15 +183,38 @@ def test_workflow_trusts_hashes_and_keeps_no_credentials():
     workflow = yaml.safe_load(text)
     assert workflow["permissions"] == {}
     for name, job in workflow["jobs"].items():
-        assert job["permissions"] == (
-            {"pages": "write", "id-token": "write"} if name == "pages" else {"contents": "read"}
-        )
+        assert job["permissions"] == MORE.get(name, {"contents": "read"}), name
         checkouts = [step for step in job["steps"] if "checkout@" in step.get("uses", "")]
         assert all(step["with"] == {"persist-credentials": False} for step in checkouts)
+    assert all(of in workflow["jobs"] for job in workflow["jobs"].values() for of in as_list(job.get("needs", [])))
     steps = workflow["jobs"]["canary"]["steps"]
     rest = steps[1 + next(i for i, step in enumerate(steps) if step.get("id") == "lock") :]
     assert len(rest) == 5
     assert all(step["if"] == "!cancelled()" for step in rest), "one red step hides no other"
+
+
+def test_a_release_is_built_after_all_checks_and_sent_by_nothing_of_ours():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
+    package, publish = jobs["package"], jobs["publish"]
+    assert package["if"] == publish["if"] == "startsWith(github.ref, 'refs/tags/v')"
+    assert {"tests", "lowest", "book", "second-machine"} <= set(package["needs"])
+    assert publish["needs"] == "package"
+    assert publish["environment"] == {"name": "pypi"}, "a person grants it"
+    assert [step.get("run") for step in publish["steps"]] == [None, None]
+    assert publish["steps"][-1]["with"] == {"packages-dir": "dist", "attestations": True}, "no token, no address"
+    assert [name for name, job in jobs.items() if "pypi-publish@" in str(job)] == ["publish"]
+    assert [name for name, job in jobs.items() if "secrets." in str(job)] == []
+
+
+def test_tools_of_the_supply_are_locked_with_hashes():
+    lock = (ROOT / ".github/supply.lock").read_text(encoding="utf-8")
+    wanted = re.findall(r"^([a-z-]+)[>=]", (ROOT / ".github/supply.in").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(wanted) == 3
+    assert all(re.search(rf"^{name}==", lock, flags=re.MULTILINE) for name in wanted)
+    assert lock.count("==") <= lock.count("--hash=sha256:")
+    assert "://" not in lock
+    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "--require-hashes --only-binary :all: -r .github/supply.lock" in make
 
 
 def test_lock_holds_every_dependency_with_hashes_and_no_address(project):
