@@ -252,3 +252,19 @@ def test_every_module_where_a_slip_costs_privacy_has_tests_that_are_found():
         assert hunt["own_tests"](module), module
     for named in {(entry[0]) for entry in hunt["known_equivalents"]()}:
         assert (ROOT / "src" / (named.replace(".", "/") + ".py")).exists(), named
+
+
+def test_security_speaks_of_what_there_is_and_names_no_address():
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert "://" not in text
+    assert "@" not in text
+    called = {it for it in re.findall(r"`([A-Z][A-Za-z]+)`", text) if it != "SECURE"}
+    assert {"Peeling", "Oneshot", "JointExponential", "PrivateKwikSort", "PerturbedMLE"} <= called
+    assert [name for name in sorted(called) if not hasattr(dprank, name)] == []
+    paths = re.findall(
+        r"`((?:book|benchmarks|data|src|tests)/[^` ]*|[A-Z]+\.(?:cff|md)|[a-z]+\.lock)`|\]\(([^)]*)\)", text
+    )
+    assert len(paths) >= 5
+    assert [path for found in paths for path in found if path and not (ROOT / path).exists()] == []
+    make = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert all(re.search(rf"^{target}:", make, flags=re.MULTILINE) for target in re.findall(r"`make ([a-z]+)`", text))
