@@ -79,6 +79,23 @@ def test_a_reader_that_takes_much_memory_is_found(tmp_path):
         fuzz.limited(lambda path: b"x" * (96 << 20), Path(tmp_path), most=48 << 20)
 
 
+def test_what_is_slow_once_and_what_another_input_left_are_not_held_against_an_input(tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzz, "SECONDS", 0.05)
+    calls = []
+
+    def reader(path):
+        assert path.read_bytes() == b"data"
+        assert [it.name for it in path.parent.iterdir()] == ["input"]
+        path.with_name("journal").write_text("left")
+        calls.append(path)
+        while len(calls) == 1:
+            pass
+
+    assert fuzz.judged(reader, tmp_path / "input", b"data") is None
+    assert len(calls) == 3
+    assert isinstance(fuzz.judged(raises(KeyError("cell")), tmp_path / "input", b""), KeyError)
+
+
 @pytest.mark.parametrize("reader", [str, raises(ValueError("one line")), raises(FileNotFoundError(2, "no file"))])
 def test_a_result_and_a_refusal_are_none(reader, tmp_path):
     fuzz.limited(reader, Path(tmp_path))
