@@ -368,11 +368,6 @@ def _require_rules(rules: Any, bounding: str, older: bool) -> None:
         raise ValueError(f"no publication: tuned on the data is no list of its rules, nor {UNTUNED!r} or {UNSAID!r}")
 
 
-def _require_software(software: Any) -> None:
-    if not isinstance(software, dict) or not all(isinstance(software.get(name), str) for name in SOFTWARE):
-        raise ValueError(f"no publication: software has no version of {', '.join(SOFTWARE)}, each of them text")
-
-
 def _require_top(release: Release, top: Any) -> int | None:
     if top is None:
         return None
@@ -384,6 +379,11 @@ def _require_top(release: Release, top: Any) -> int | None:
 @cache
 def _software() -> Mapping[str, str]:
     return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
+
+
+def _require_software(software: Any) -> None:
+    if not isinstance(software, dict) or not all(isinstance(software.get(name), str) for name in SOFTWARE):
+        raise ValueError(f"no publication: software has no version of {', '.join(SOFTWARE)}, each of them text")
 
 
 def opened(text: str) -> Mapping[str, Any]:
@@ -461,6 +461,7 @@ def read_publication(text: str) -> Release:
     if file["ranges"] != ranges(release, *sampled(file["ranges"])):
         raise ValueError("no publication: ranges are not those that its noise leaves open")
     _require_top(release, file["top"])
+    _require_software(file["software"])
     if file["right"] != right(release):
         raise ValueError("no publication: right is not what its noise allows")
     unit = unit_of(release, file)
@@ -471,7 +472,6 @@ def read_publication(text: str) -> Release:
     if missing := [it for it in _unprotected(release, unit, file["rules"]["tuned on the data"]) if it not in said]:
         raise ValueError(f"no publication: not protected does not say: {missing[0]}")
     receipt_of(file)
-    _require_software(file["software"])
     kind = {"topk": Selection, "winner": Selection, "agreement": Decision}.get(file["question"], Ranking)
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
