@@ -127,7 +127,7 @@ def test_a_package_has_one_floor(project):
     assert noise.OPENDP == (0, 14, 2)
 
 
-def as_list(given) -> list:
+def as_list(given: object) -> list:
     return given if isinstance(given, list) else [given]
 
 
