@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dprank._require import settle
+from dprank._require import settle, visible
 
 __all__ = ["Places", "drawn", "typed"]
 
@@ -142,5 +142,5 @@ def typed(places: Places) -> str:
 
 
 def _short(name: str) -> str:
-    line = " ".join(name.split())
+    line = visible(" ".join(name.split()))
     return line if len(line) <= _LETTERS else line[: _LETTERS - 1] + "…"

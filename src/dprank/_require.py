@@ -13,8 +13,10 @@ is the first below a header. What numpy, pandas and Arrow say may quote a cell, 
 from __future__ import annotations
 
 import importlib
+import json
 import math
 import numbers
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
@@ -235,6 +237,52 @@ def require_column(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.ndim != 1:
         raise ValueError(f"{name} has rows or is one value; it must be one-dimensional")
     return array
+
+
+#: Letters that nobody sees, though Python prints them: fillers, joiners and selectors.
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2028\u2029\u2800\u3164\uffa0")
+_JOINERS = "\u200c\u200d"
+
+
+def visible(text: str) -> str:
+    r"""A text as it may be shown: what steers a terminal, turns the direction or has no shape is written out.
+
+    Of joiners those stay that scripts and pictures need: between letters beyond Latin.
+
+    Examples
+    --------
+    >>> print(visible("Pay\x1b[2J \u202etop\u202c, Zürich \u200d"))
+    Pay\u001b[2J \u202etop\u202c, Zürich \u200d
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        letter if _is_seen(text, at) else f"\\u{ord(letter):04x}" if letter < "\U00010000" else f"\\U{ord(letter):08x}"
+        for at, letter in enumerate(text)
+    )
+
+
+def visible_lines(text: str) -> str:
+    """The same of a text of several lines."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def visible_json(text: str) -> str:
+    """The same of a file in JSON, whose values stay what they are."""
+    if text.isascii():  # what is below a blank, JSON writes out itself
+        return text
+    return "".join(
+        letter if letter == "\n" or _is_seen(text, at) else json.dumps(letter)[1:-1] for at, letter in enumerate(text)
+    )
+
+
+def _is_seen(text: str, at: int) -> bool:
+    letter = text[at]
+    if letter in _JOINERS:
+        return min(text[at - 1 : at], text[at + 1 : at + 2]) >= "\u0300"
+    if letter in _UNSEEN or "\U000e0100" <= letter <= "\U000e01ef":
+        return False
+    return letter.isprintable() or letter == "\u3000" or unicodedata.category(letter) == "Zs"
 
 
 def source_shown(rng: Any) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
-from dprank._require import as_list, require_one_of, require_whole, shown
+from dprank._require import as_list, require_one_of, require_whole, shown, visible_json
 from dprank.data.cleaning import cleaner
 from dprank.data.declaration import RULES_OF_BALLOTS, Declaration
 from dprank.privacy.budget import Receipt
@@ -341,7 +341,7 @@ def publish(
         "receipt": None if receipt is None else receipt.to_dict(),
         "software": dict(_software()),
     }
-    return json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return visible_json(json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _require_rules(rules: Any, bounding: str, older: bool) -> None:
@@ -351,6 +351,7 @@ def _require_rules(rules: Any, bounding: str, older: bool) -> None:
     if rules["bounding"] != bounding:
         raise ValueError("no publication: bounding is not that of its mechanism")
     clean = as_list("cleaning", rules["cleaning"], "a list is needed")
+    _texts("rules", [rules[key] for key in RULES_OF_BALLOTS if key in rules])
     aliases, tuned = rules["aliases"], rules["tuned on the data"]
     if older:
         if tuned != UNTUNED:
@@ -366,6 +367,12 @@ def _require_rules(rules: Any, bounding: str, older: bool) -> None:
     listed = isinstance(tuned, list) and tuned and tuned == [it for it in named if it in tuned]
     if not listed and tuned not in (UNTUNED, UNSAID):
         raise ValueError(f"no publication: tuned on the data is no list of its rules, nor {UNTUNED!r} or {UNSAID!r}")
+
+
+def _texts(name: str, given: Any) -> list[str]:
+    if type(given) is not list or not all(type(it) is str for it in given):
+        raise ValueError(f"no publication: {name} holds what is no text")
+    return given
 
 
 def _require_top(release: Release, top: Any) -> int | None:
@@ -468,7 +475,12 @@ def read_publication(text: str) -> Release:
     if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
     _require_rules(file["rules"], _bounding(release, unit), file["schema"] == OLDER)
-    said = as_list("not protected", file["not protected"], "a list is needed")
+    said = _texts("not protected", file["not protected"])
+    if not isinstance(file["software"], dict) or not {*SOFTWARE, "python"} <= file["software"].keys():
+        raise ValueError(f"no publication: software is no table with {', '.join(SOFTWARE)} and python")
+    _texts("software", [*file["software"].values()])
+    if file["declaration"] is not None:
+        _texts("declaration", [file["declaration"]])
     if missing := [it for it in _unprotected(release, unit, file["rules"]["tuned on the data"]) if it not in said]:
         raise ValueError(f"no publication: not protected does not say: {missing[0]}")
     receipt_of(file)

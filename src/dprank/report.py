@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from dprank._picture import Places, drawn, typed
-from dprank._require import require_one_of
+from dprank._require import require_one_of, visible
 from dprank.data.declaration import RULES_OF_BALLOTS
 from dprank.publication import (
     ASKED,
@@ -24,8 +26,12 @@ from dprank.publication import (
 )
 from dprank.release import Ranking
 
-__all__ = ["report"]
+__all__ = ["is_page", "report"]
 
+#: How a page begins that `report` made.
+HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="dprank report">'
+#: What Markdown reads as its own.
+_MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=www)\.")
 #: What drew the noise, in a sentence.
 DREW = {"operating system": "operating system", "seeded": "seeded generator of a rehearsal", "voters": "voters"}
 
@@ -88,13 +94,15 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     if form == "html":
         return _page(title, frame, parts, release.mark, picture)
     header = " | ".join(map(str, frame.columns))
-    rows = [" | ".join(_cell(value) for value in row) for row in frame.itertuples(index=False)]
+    rows = [" | ".join(_marked(_cell(value)) for value in row) for row in frame.itertuples(index=False)]
     table = [f"| {header} |", "|" + " --- |" * len(frame.columns), *(f"| {row} |" for row in rows)]
     lines = [f"# {title}", "", *([f"**{release.mark}**", ""] if release.mark else []), *table]
     if picture:
-        lines += ["", "```text", typed(picture), "```", "", _legend(picture)]
+        letters = typed(picture)
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", letters)), default=0))
+        lines += ["", f"{fence}text", letters, fence, "", _legend(picture)]
     for heading, said in parts.items():
-        lines += ["", f"## {heading}", "", *(f"- {line}" for line in said)]
+        lines += ["", f"## {heading}", "", *(f"- {_marked(line)}" for line in said)]
     return "\n".join(lines) + "\n"
 
 
@@ -110,6 +118,40 @@ def _paid(file: Mapping[str, Any]) -> list[str]:
         "Whoever has the budget's file can check it; two releases of one entry, or of two budgets for the same people, "
         "are not covered."
     ]
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page that `report` made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> page = Path(tempfile.mkdtemp()) / "release.html"
+    >>> _ = page.write_text(HEAD)
+    >>> is_page(page)
+    True
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(HEAD)) == HEAD.encode()
+    except OSError:
+        return False
+
+
+def _marked(text: str) -> str:
+    """A text on one line in Markdown, which reads nothing in it as its own.
+
+    Examples
+    --------
+    >>> print(_marked("[a](http://b) | <i>"))
+    \\[a\\](http\\://b) \\| &lt;i&gt;
+    """
+    return html.escape(_MARKS.sub(r"\\\g<0>", visible(" ".join(text.split()))), quote=False)
+
+
+def _escaped(text: str) -> str:
+    """The same in HTML."""
+    return html.escape(visible(" ".join(text.split())))
 
 
 def _picture(release: Any, found: list[dict[str, Any]]) -> Places | None:
@@ -129,18 +171,17 @@ def _legend(picture: Places) -> str:
 
 
 def _cell(value: Any) -> str:
-    said = f"{value:g}" if isinstance(value, float) else str(value)
-    return " ".join(said.replace("|", "\\|").split())
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _page(title: str, frame: Any, parts: Mapping[str, list[str]], mark: str, picture: Places | None) -> str:
     cells = [
-        "<tr>" + "".join(f"<td>{html.escape(f'{v:g}' if isinstance(v, float) else str(v))}</td>" for v in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{_escaped(_cell(value))}</td>" for value in row) + "</tr>"
         for row in frame.itertuples(index=False)
     ]
     head = "".join(f"<th>{html.escape(str(column))}</th>" for column in frame.columns)
     sections = [
-        f"<h2>{html.escape(heading)}</h2><ul>{''.join(f'<li>{html.escape(line)}</li>' for line in said)}</ul>"
+        f"<h2>{html.escape(heading)}</h2><ul>{''.join(f'<li>{_escaped(line)}</li>' for line in said)}</ul>"
         for heading, said in parts.items()
     ]
     style = (
@@ -151,7 +192,7 @@ def _page(title: str, frame: Any, parts: Mapping[str, list[str]], mark: str, pic
     shown = f"<figure>{drawn(picture, title)}<figcaption>{_legend(picture)}</figcaption></figure>" if picture else ""
     marked = f"<p><strong>{html.escape(mark)}</strong></p>" if mark else ""
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f'{HEAD}<meta name="viewport" content="width=device-width">'
         f"<title>{html.escape(title)}</title><style>{style}</style><h1>{html.escape(title)}</h1>{marked}"
         f"{shown}<table><tr>{head}</tr>{''.join(cells)}</table>{''.join(sections)}</html>\n"
     )

@@ -18,7 +18,7 @@ from dprank.aggregation.local_laws import Transcript, draw_transcripts, report_l
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.aggregation.randomisers import Estimates, Flipped, ranking_signs, require_telling, some_flips
+from dprank.aggregation.randomisers import Estimates, Flipped, ranking_signs
 from dprank.aggregation.rules import Rule
 from dprank.aggregation.sent_reports import net_wins
 from dprank.data.ballots import Ballots
@@ -28,7 +28,7 @@ from dprank.privacy.divergence import Divergence, PairLaw
 from dprank.privacy.guarantee import Guarantee, Mechanism, compose, require_promise
 from dprank.privacy.laws import NoExactRoute, exact, sample
 from dprank.privacy.noise import Source
-from dprank.privacy.randomized_response import GRAIN, randomise
+from dprank.privacy.randomized_response import GRAIN, flips_for, randomise, require_telling
 from dprank.privacy.reports import random_lists, require_lists
 
 Report = Literal["centred", "printed"]
@@ -217,7 +217,7 @@ def algorithm_2(n_items: int, epsilon: float) -> Printed:
     ``d = (exp(epsilon) + 1) / (exp(epsilon) - 1)``. It spends log((1 + exp(epsilon)) / 2) only, about half of epsilon
     where that is small.
     """
-    pair = PrintedPair(n_items, some_flips(epsilon))
+    pair = PrintedPair(n_items, flips_for(epsilon))
     return Printed(LocalMatrix(pair), claims=Guarantee(epsilon, model="local"))
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_generator, require_one_of, require_whole
-from dprank.aggregation.randomisers import Estimates, Flipped, mean_square, ranking_signs, some_flips
+from dprank.aggregation.randomisers import Estimates, Flipped, mean_square, ranking_signs
 from dprank.aggregation.sent_reports import require_directions, require_signs
-from dprank.privacy.randomized_response import bit_loss, randomise
+from dprank.privacy.randomized_response import bit_loss, flips_for, randomise
 
 __all__ = ["PositionVector", "VectorReport"]
 
@@ -76,7 +76,7 @@ class VectorReport(Flipped):
         ValueError
             Naming what is out of range.
         """
-        return cls(n_items, some_flips(epsilon), geometry)
+        return cls(n_items, flips_for(epsilon), geometry)
 
     @property
     def loss(self) -> float:
@@ -172,7 +172,7 @@ class PositionVector(Flipped):
         ValueError
             Naming what is out of range.
         """
-        return cls(n_items, some_flips(epsilon))
+        return cls(n_items, flips_for(epsilon))
 
     @property
     def loss(self) -> float:

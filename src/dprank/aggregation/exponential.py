@@ -108,7 +108,7 @@ class ExponentialMechanism:
         Raises
         ------
         ValueError
-            Naming what is out of range.
+            Naming what is out of range, or an epsilon so small that no order would be likelier than another.
 
         Examples
         --------
@@ -120,6 +120,8 @@ class ExponentialMechanism:
         fastest = replace(free, rate=epsilon / free.spread)
         while fastest.guarantee.epsilon > epsilon:
             fastest = replace(fastest, rate=math.nextafter(fastest.rate, 0))
+        if not fastest.rate:
+            raise ValueError(f"epsilon = {epsilon}; too little for any decay: the order would be drawn blindly")
         return fastest
 
     @property

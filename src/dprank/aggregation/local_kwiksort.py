@@ -128,6 +128,8 @@ class LocalKwikSort:
             reports=require_whole("reports", self.reports, 1),
             blocks=require_whole("blocks", self.blocks, 1),
         )
+        if plus_chances(self.report_epsilon)[1] == 0.5:
+            raise ValueError(f"report_epsilon = {self.report_epsilon}; too little: every report would be a fair coin")
         if self.fallback is not None:
             if not isinstance(getattr(self.fallback, "guarantee", None), Guarantee):
                 raise ValueError(f"fallback = {shown(self.fallback)}; a local mechanism, or None, is needed")

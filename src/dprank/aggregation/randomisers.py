@@ -303,7 +303,7 @@ class SplitResponse(Flipped):
             Naming what is out of range.
         """
         n_items = require_whole("n_items", n_items, 2)
-        return cls(n_items, some_flips(epsilon, math.comb(n_items, 2)))
+        return cls(n_items, flips_for(epsilon, math.comb(n_items, 2)))
 
     @property
     def loss(self) -> float:
@@ -421,18 +421,6 @@ class OrderReport:
     def checked(self, reports: Any) -> NDArray[Any]:
         """Refuse what is no table of that many items a row."""
         return self.order.checked(reports)
-
-
-def some_flips(epsilon: float, bits: int = 1) -> int:
-    """`flips_for` answers that tell something: refuses an epsilon so small that they would be fair coins."""
-    return require_telling(flips_for(epsilon, bits), epsilon, bits)
-
-
-def require_telling(flips: int, epsilon: float, bits: int = 1) -> int:
-    """Refuse answers that would be fair coins."""
-    if flips >= GRAIN // 2:
-        raise ValueError(f"epsilon = {epsilon}; too little for {bits} answers a voter: all would be fair coins")
-    return flips
 
 
 def mean_square(n_items: int) -> float:

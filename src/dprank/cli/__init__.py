@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
 from errno import EISDIR
 from functools import cache
 from typing import Any, NoReturn
 
 import typer
 
+from dprank._require import visible
 from dprank.cli import plan, release
 from dprank.cli.audit import audit_command
 from dprank.cli.check import check
@@ -48,7 +50,7 @@ def _command() -> Any:
 
 
 def _refuse(said: str, code: int) -> NoReturn:
-    print(f"dprank: {said}", file=sys.stderr)
+    print(visible(f"dprank: {said}"), file=sys.stderr)
     sys.exit(code)
 
 
@@ -56,7 +58,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Run a command; one line and exit code 2 where it cannot be done as asked, 3 where a budget refuses."""
     warnings.simplefilter("ignore")
     warnings.filterwarnings("always", message="epsilon = ")
-    warnings.showwarning = lambda message, *_, **__: print(f"dprank: {message}", file=sys.stderr)
+    warnings.showwarning = lambda message, *_, **__: print(visible(f"dprank: {message}"), file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):  # a stream of a notebook's, or of a test's
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = _command()(arguments, standalone_mode=False, prog_name="dprank")
     except ValueError as error:

@@ -35,8 +35,9 @@ from dprank.cli.options import (
     console,
     declaration_of,
     form_of,
+    show_json,
 )
-from dprank.cli.writing import require_replaceable
+from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 
@@ -107,10 +108,10 @@ def check(
     require_replaceable(out)
     intake = declared.read(file)
     if out:
-        out.write_text(declared.to_toml(), encoding="utf-8")
+        write_over(out, declared.to_toml())
     found = looked(intake, declared)
     if as_json:
-        print(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
+        show_json(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
     shown = console()
     shown.print(f"[{SECRET}]", markup=False)

@@ -23,8 +23,9 @@ from dprank.cli.options import (
     console,
     declaration_of,
     form_of,
+    show_json,
 )
-from dprank.cli.writing import require_new
+from dprank.cli.writing import require_replaceable
 from dprank.data.count_files import SECRET, Counts, merged, read_counts
 from dprank.data.declaration import Declaration
 from dprank.data.engines import ENGINES, split
@@ -97,7 +98,7 @@ def count_command(
 
     Example: dprank count staff.csv --plan plan.toml --answers 3 --shard 1/2 --out counts-1.json
     """
-    require_new(out)
+    require_replaceable(out, ours=lambda _: False, device=False)
     form = form_of(files[0], plan, comparisons=comparisons, item=item)
     declared = declaration_of(
         form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
@@ -155,7 +156,7 @@ def merge_command(
 
     Example: dprank merge counts-*.json --out merged.json
     """
-    require_new(out)
+    require_replaceable(out, ours=lambda _: False, device=False)
     counts = merged(map(read_counts, files))
     counts.write(out)
     _show(counts, out, as_json)
@@ -172,7 +173,7 @@ def _show(counts: Counts, out: Path, as_json: bool) -> None:
         "counted by": list(counts.engines),
     }
     if as_json:
-        print(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
+        show_json(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
     shown = console()
     shown.print(f"[{SECRET}]", markup=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -10,14 +12,17 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-from dprank._require import shown
+from dprank._require import shown, visible, visible_json, visible_lines
 from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import FORMS, Declaration, declared_part, release_part
+from dprank.data.files import require_regular
 from dprank.data.preflib import is_preflib, read_alternatives
 
 __all__ = [
     "about",
+    "cell",
     "console",
     "declaration_of",
     "form_of",
@@ -26,6 +31,7 @@ __all__ = [
     "number",
     "paired",
     "published_text",
+    "show_json",
 ]
 
 File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
@@ -142,9 +148,33 @@ BeforeLooking = Annotated[
 ]
 
 
-def console() -> Console:
+class _Plain(Console):
+    """Texts as they are: no markup, and nothing that steers a terminal."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        given = [visible_lines(it) if isinstance(it, str) else it for it in objects]
+        super().print(*given, **{"markup": False, "emoji": False} | options)
+
+
+def console(**options: Any) -> Console:
     """What is shown, without breaking its lines; on standard output in a notebook, too."""
-    return Console(soft_wrap=True, highlight=False, force_jupyter=False)
+    usual: dict[str, Any] = {"soft_wrap": True, "highlight": False, "markup": False, "force_jupyter": False}
+    return _Plain(**usual | options)
+
+
+def cell(value: Any) -> Text:
+    """A value in a table, which is no markup."""
+    return Text(visible(f"{value:g}" if isinstance(value, float) else str(value)))
+
+
+def show_json(text: str) -> None:
+    """JSON on standard output, in any encoding, and with nothing that steers a terminal."""
+    text = visible_json(text)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeError:
+        text = "".join(it if it.isascii() else json.dumps(it)[1:-1] for it in text)
+    print(text.removesuffix("\n"), flush=True)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
@@ -214,7 +244,7 @@ def declaration_of(
     """Flags before the plan, and the plan before nothing."""
     base: dict[str, Any] = {"kind": kind, "items": ()} | (declared_part(plan) if plan else {})
     # another form has other columns, and may be as complete
-    usual = next(iter(FORMS.get(base["kind"], {None: ()})))
+    usual = next(iter(FORMS.get(str(base["kind"]), {None: ()})))
     if plan and form and (form["kind"], form["form"]) != (base["kind"], base.get("form", usual)):
         kept = ("kind", "items", "person", "clean", "aliases", "before_looking")
         base = {key: base[key] for key in kept if key in base}
@@ -253,7 +283,10 @@ def _before(said: str | None, declared: Declaration, base: Mapping[str, Any]) ->
 
 
 def published_text(file: Path) -> str:
-    """What is in a published file."""
+    """What is in a published file, or comes by a pipe."""
+    mode = file.stat().st_mode
+    if not stat.S_ISFIFO(mode):
+        require_regular(str(file), mode)
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeError:
@@ -272,7 +305,7 @@ def about(file: Path) -> Iterator[None]:
 def _items(said: str) -> tuple[str, ...]:
     path = Path(said)
     if is_preflib(path):
-        print(f"dprank: items: those that {path} lists are taken as public", file=sys.stderr)
+        print(visible(f"dprank: items: those that {path} lists are taken as public"), file=sys.stderr)
         return read_alternatives(path)
     return named(said)
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
 from rich.table import Table
 
-from dprank.cli.options import AsJson, Delta, Epsilon, listed, named
-from dprank.cli.writing import require_replaceable
+from dprank._require import visible
+from dprank.cli.options import AsJson, Delta, Epsilon, cell, console, listed, named, show_json
+from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
 from dprank.plan.tags import DATA, TAGS, Question, choosable
@@ -101,13 +101,13 @@ def _said(
         raise ValueError(f"{declared}: kind = {kind!r}; a plan of {question} takes {DATA[question]}")
     found = plan(question, items=_items(items, declared), **given)
     if out:
-        out.write_text(_file(found, declared), encoding="utf-8")
+        write_over(out, _file(found, declared))
     if as_json:
-        print(found.to_json())
+        show_json(found.to_json())
         return
     show(found)
     if out:
-        print(f"plan: {out}")
+        print(visible(f"plan: {out}"))
 
 
 def _file(found: Plan, declared: Path | None) -> str:
@@ -142,8 +142,8 @@ def show(found: Plan) -> None:
         if question in rights:
             row += [_points(choice.apart), _percent(choice.apart_share), _percent(getattr(choice, rights[question]))]
         mark = "" if choice.publishable else " *"
-        table.add_row(_short(choice, found) + mark, *row)
-    Console(width=80, highlight=False, markup=False, force_jupyter=False).print(table)
+        table.add_row(*map(cell, [_short(choice, found) + mark, *row]))
+    console(width=80, soft_wrap=False).print(table)
     tag = TAGS[found.best.mechanism]
     lines = [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", _who(tag.trust, question)]
     lines.append(

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 
 import dprank
-from dprank.cli.options import AsJson, about, console, published_text
+from dprank._require import visible, visible_lines
+from dprank.cli.options import AsJson, about, console, published_text, show_json
+from dprank.cli.writing import require_replaceable, write_over
 from dprank.publication import opened, read_publication, receipt_of
 from dprank.registry import SECTORS, Facts, card
-from dprank.report import report
+from dprank.report import is_page, report
 
 __all__ = ["budget_command", "card_command", "report_command", "verify"]
 
@@ -35,6 +37,8 @@ def budget_command(
     Example: dprank budget budget.sqlite --epsilon 3
     """
     named: Any = {"unit": unit, "adjacency": adjacency, "composition": composition}
+    if file.is_symlink() and not file.exists():  # a new one is made where it is said, and nowhere else
+        require_replaceable(file)
     kept = dprank.Budget(file, epsilon=epsilon, delta=delta, **named)
     names = dict.fromkeys(it.dataset for it in kept.entries())
     sets = {name: kept.remaining(name) for name in names}
@@ -47,7 +51,7 @@ def budget_command(
         spent = {name: {"epsilon": it.epsilon, "delta": it.delta} for name in names for it in [kept.spent(name)]}
         found: dict[str, Any] = {"made": kept.made, "limit": vars(kept.limit), "composition": kept.composition}
         found |= {"left": left, "spent": spent}
-        print(json.dumps(found | {"entries": [vars(it) for it in kept.entries()]}))
+        show_json(json.dumps(found | {"entries": [vars(it) for it in kept.entries()]}))
         return
     shown, entries = console(), kept.entries()
     if kept.made:
@@ -83,10 +87,11 @@ def report_command(
         target = file.with_suffix(".html")
         if target == file:
             raise ValueError(f"{file} is the published file itself; call it .json")
-        target.write_text(text, encoding="utf-8")
+        require_replaceable(target, is_page)
+        write_over(target, text)
         console().print(f"report: {target}", markup=False)
     else:
-        print(text, end="")
+        print(visible_lines(text), end="")
 
 
 def verify(
@@ -122,7 +127,7 @@ def verify(
         words += f"; paid by entry {receipt.number} of {receipt.dataset!r} in {budget}"
     elif receipt is not None:
         words += f"; with a receipt of entry {receipt.number} of {receipt.dataset!r}, for --budget"
-    print(json.dumps(said) if as_json else words)
+    print(json.dumps(said) if as_json else visible(words))
 
 
 def card_command(
@@ -144,4 +149,4 @@ def card_command(
         name=name, curators=tuple(curator), authors=tuple(author), use=use, region=region, day=day, sector=sector
     )
     with about(file):
-        print(card(published_text(file), facts), end="")
+        print(visible_lines(card(published_text(file), facts)), end="")

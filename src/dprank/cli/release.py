@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 import dprank
-from dprank._require import require_one_of, require_whole
+from dprank._require import require_one_of, require_whole, visible
 from dprank.cli.counts import CountsFile, Given, given_counts
 from dprank.cli.options import (
     Alias,
@@ -45,9 +45,11 @@ from dprank.cli.options import (
     Unranked,
     Weight,
     Wide,
+    cell,
     console,
     declaration_of,
     form_of,
+    show_json,
 )
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
@@ -79,19 +81,38 @@ def _finish(
 ) -> None:
     """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling."""
     release, receipt = drawn
-    text = publish(release, question, declared, top=top, receipt=receipt, **drawing)
-    if out:
-        write_new(out, text)
+    text = release.to_json() + "\n"  # what was spent for, should more fail
+    try:
+        text = publish(release, question, declared, top=top, receipt=receipt, **drawing)
+        if out:
+            write_new(out, text)
+        if not as_json:
+            _show(release, question, out, kept, top, **drawing)
+    except Exception:
+        if not (out and _holds(out, text)):
+            show_json(text)
+        raise
     if as_json:
-        print(text, end="")
-        return
+        show_json(text)
+
+
+def _holds(out: Path, text: str) -> bool:
+    """Whether a file has just been written."""
+    try:
+        return out.is_file() and out.read_text(encoding="utf-8") == text
+    except (OSError, ValueError):
+        return False
+
+
+def _show(release: Any, question: Any, out: Path | None, kept: bool, top: int | None, **drawing: Any) -> None:
+    """The table, and what it means."""
     shown = console()
     frame = shown_frame(release, **drawing)
     table = Table(title=ASKED[question], title_justify="left")
     for column in frame.columns:
         table.add_column(str(column))
     for row in frame.itertuples(index=False):
-        table.add_row(*(f"{value:g}" if isinstance(value, float) else str(value) for value in row))
+        table.add_row(*map(cell, row))
     shown.print(table)
     found = ranges(release, **drawing)
     for line in told(release, found, top):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from dprank.data.declaration import declared_part, release_part
 from dprank.data.files import whole_file
 
-__all__ = ["require_new", "require_replaceable", "require_writable", "write_new"]
+__all__ = ["is_plan", "require_new", "require_replaceable", "require_writable", "write_new", "write_over"]
 
 
 def require_new(out: Path) -> None:
@@ -23,21 +24,63 @@ def require_new(out: Path) -> None:
         raise FileExistsError(errno.EEXIST, "is there already; say another name, or take it away first", str(out))
 
 
-def require_replaceable(out: Path | None) -> None:
-    """The same, but for a declaration or a plan, over which another may be written.
+def is_plan(out: Path) -> bool:
+    """Whether a file is a declaration or a plan."""
+    try:
+        return bool(declared_part(out) or release_part(out))
+    except (OSError, ValueError):
+        return False
+
+
+def require_replaceable(out: Path | None, ours: Callable[[Path], bool] = is_plan, *, device: bool = True) -> None:
+    """The rule of all that writes what may be made again: over its own kind alone, into no folder, through no link.
+
+    Parameters
+    ----------
+    out : Path or None
+        None is where nothing is written.
+    ours : callable
+        Whether a file that is there is of the kind that is written.
+    device : bool
+        Whether a device or a pipe may take it: what is written there is gone.
 
     Examples
     --------
     >>> require_replaceable(None)
+    >>> require_replaceable(Path(tempfile.mkdtemp()))
+    Traceback (most recent call last):
+        ...
+    IsADirectoryError: [Errno 21] is a folder: ...
     """
     if out is None:
         return
-    try:
-        if out.is_file() and (declared_part(out) or release_part(out)):
-            return
-    except ValueError:
-        pass
-    require_new(out)
+    if out.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder", str(out))
+    if not out.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(out.parent))
+    if out.is_symlink() and (out.is_file() or not out.exists()):
+        raise FileExistsError(errno.EEXIST, "is a link; the name of a file is needed", str(out))
+    if out.exists() and not out.is_file() and not device:
+        raise OSError(errno.EINVAL, "is no file; the name of a file is needed", str(out))
+    if not (out.is_file() and ours(out)):
+        require_new(out)
+
+
+def write_over(out: Path, text: str) -> None:
+    """All of a file or nothing, where `require_replaceable` lets it be.
+
+    Examples
+    --------
+    >>> out = Path(tempfile.mkdtemp()) / "plan.toml"
+    >>> write_over(out, "")
+    >>> out.read_text()
+    ''
+    """
+    if out.exists() and not out.is_file():
+        out.write_text(text, encoding="utf-8")
+        return
+    with whole_file(out) as file:
+        file.write(text.encode())
 
 
 def require_writable(out: Path) -> None:
@@ -62,7 +105,7 @@ def require_writable(out: Path) -> None:
 
 
 def write_new(out: Path, text: str) -> None:
-    """All of a file or nothing; what cannot be written any more is shown, as it is spent.
+    """All of a file or nothing; whoever cannot write what is spent has to show it.
 
     Examples
     --------
@@ -71,16 +114,12 @@ def write_new(out: Path, text: str) -> None:
     >>> out.read_text()
     '{}'
     """
-    try:
-        require_new(out)
-        if _written_through(out):
-            out.write_text(text, encoding="utf-8")
-            return
-        with whole_file(out) as file:
-            file.write(text.encode())
-    except OSError:
-        print(text, end="", flush=True)
-        raise
+    require_new(out)
+    if _written_through(out):
+        out.write_text(text, encoding="utf-8")
+        return
+    with whole_file(out) as file:
+        file.write(text.encode())
 
 
 def _written_through(out: Path) -> bool:

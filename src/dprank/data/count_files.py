@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dprank._require import MOST, require_bool, require_extra, require_one_of, require_whole, settle, shown
 from dprank.data.comparisons import Design, item_names
 from dprank.data.counting import Score
-from dprank.data.files import is_parquet, reading, whole_file
+from dprank.data.files import is_parquet, reading, require_regular, whole_file
 
 __all__ = ["BEYOND", "SCHEMA", "SECRET", "Counts", "merged", "read_counts"]
 
@@ -284,6 +284,7 @@ def read_counts(path: str | Path) -> Counts:
     ValueError: ...counts.json holds no counts: schema is not 'dprank.counts/2'
     """
     path = Path(path)
+    require_regular(str(path), path.stat().st_mode)
     if is_parquet(path):
         parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
         with reading(path, "Parquet"):

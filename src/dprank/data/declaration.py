@@ -9,12 +9,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
-from dprank._require import require_one_of, require_whole, settle, shown
+from dprank._require import require_one_of, require_whole, settle, shown, visible
 from dprank.data.accounts import Intake
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
-from dprank.data.files import require_path
+from dprank.data.files import require_path, require_regular
 from dprank.data.intake import pair_of, read_file
 
 __all__ = [
@@ -166,6 +166,9 @@ class Declaration:
             _texts("aliases", [*_table("aliases", aliases), *aliases.values()])
         clean = cleaner(rules, aliases)
         items = item_names([name.strip() for name in item_names(self.items)])
+        for at, name in enumerate(items):  # what cannot be written is refused before anything is spent
+            if not name.isascii() and name.encode(errors="ignore").decode() != name:
+                raise ValueError(f"items[{at}] is no text of Unicode, and cannot be written")
         codes = {name: at for at, name in enumerate(item_names([clean(item) for item in items]))}  # no two alike
         answers = self.answers
         if answers is not None:
@@ -385,6 +388,9 @@ def declared_part(path: str | Path) -> dict[str, Any]:
         like = nearest(unknown[0], sorted(known))
         meant = f"{like} is meant, maybe" if like else f"allowed: {', '.join(sorted(known))}"
         raise ValueError(f"{path}: unknown key {shown(unknown[0])}; {meant}")
+    for key in ("kind", "form", "person", "ballots", "unranked", "repeated", "ballot", "weight"):
+        if type(given.get(key, "")) is not str:
+            raise ValueError(f"{path}: {key} = {shown(given[key])}; text is needed")
     return given
 
 
@@ -417,6 +423,7 @@ def release_part(path: str | Path) -> dict[str, Any]:
 
 def _toml_of(path: str | Path) -> dict[str, Any]:
     path = require_path(path)
+    require_regular(str(path), path.stat().st_mode)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
@@ -451,5 +458,5 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple | list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return visible(json.dumps(value, ensure_ascii=False))  # TOML takes no control characters
     return repr(value)

@@ -19,7 +19,7 @@ from dprank.data.counting import whole_counts
 from dprank.data.declaration import Declaration
 from dprank.data.duckdb_engine import by_duckdb, split_by_duckdb
 from dprank.data.engine_job import Job, found_columns, require_alike
-from dprank.data.files import is_parquet, require_path
+from dprank.data.files import is_parquet, require_plain
 from dprank.data.sniffing import sniff
 from dprank.data.spark_engine import by_spark
 
@@ -124,7 +124,7 @@ def _once(files: Any) -> list[Any]:
     given = [files] if isinstance(files, str | os.PathLike) else list(files)
     seen: dict[tuple[int, int], Any] = {}
     for path in given:
-        found = require_path(path).stat()
+        found = require_plain(path).stat()
         key = found.st_dev, found.st_ino
         if key in seen:
             raise ValueError(f"files: {path} is {seen[key]} again; every file once is needed")

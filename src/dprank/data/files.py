@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +24,8 @@ __all__ = [
     "read_table",
     "reading",
     "require_path",
+    "require_plain",
+    "require_regular",
     "uuid_columns",
     "uuids_of",
     "whole_file",
@@ -31,6 +35,16 @@ __all__ = [
 _UUID = "extension<arrow.uuid>"
 #: More make a table that nobody meant.
 MOST_COLUMNS = 100_000
+#: What a compressed file begins with: it is never unpacked, as nobody knows to how much.
+PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"PK\x03\x04": "ZIP, as workbooks are",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+}
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*:/")
 # the only words of a reader that are repeated: they say where
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
 
@@ -41,7 +55,8 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     Parameters
     ----------
     path : path
-        Parquet if its name or its first bytes say so, else CSV.
+        Parquet if its name or its first bytes say so, else CSV. Of a plain file of this machine: no address is fetched,
+        and nothing is unpacked.
     labels : sequence of str
         Columns that stay as they are written: an item may be called 01, or None.
     numbers : sequence of str
@@ -57,17 +72,23 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
 
     for name in (*labels, *numbers):
         require_label("column", name)
+    if isinstance(path, str | os.PathLike):
+        with reading(path, "CSV"):
+            named, path = str(path), require_plain(path)
+    else:
+        named = shown(path)
     if is_parquet(path):
         return parquet_frame(path)
     gone: dict[Any, list[str]] = {label: [""] for label in labels}
     gone |= {number: ["", "NA", "NaN", "nan", "NULL", "null"] for number in numbers}
     options: Any = {"dtype": dict.fromkeys(labels, str), "na_values": gone, "keep_default_na": False}
-    with reading(path, "CSV"):
+    options["compression"] = None
+    with reading(named, "CSV"):
         frame = pd.read_csv(path, low_memory=False, **options)
-        header_only: Any = {"header": None, "nrows": 1, "dtype": str, "na_filter": False}
+        header_only: Any = {"compression": None, "header": None, "nrows": 1, "dtype": str, "na_filter": False}
         again = pd.read_csv(path, **header_only) if isinstance(path, str | os.PathLike) else None
     if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for names of rows
-        raise ValueError(f"{_named(path)} is no CSV table: its rows have more fields than its header")
+        raise ValueError(f"{named} is no CSV table: its rows have more fields than its header")
     if again is not None and len(again):  # pandas renames a column that comes again
         header = again.iloc[0].tolist()
         require_columns(header, [name for name in (*labels, *numbers) if header.count(name) > 1])
@@ -231,6 +252,8 @@ def is_parquet(path: Any) -> bool:
     if str(path).lower().endswith((".parquet", ".pq")):
         return True
     try:
+        if not os.path.isfile(path):  # a pipe might never answer
+            return False
         with open(path, "rb") as file:
             return file.read(4) == b"PAR1"
     except (OSError, ValueError):  # the reader says what is wrong
@@ -253,6 +276,61 @@ def require_path(path: Any) -> Path:
         raise ValueError(f"path is of type {type(path).__name__}; the name of a file is needed") from None
     _require_one_line(str(named))
     return named
+
+
+def require_plain(path: str | os.PathLike[str]) -> Path:
+    """The whole name of a regular file of this machine, so that a reader takes it for nothing else.
+
+    Raises
+    ------
+    ValueError
+        Where it is an address, compressed, or a folder, a device, a pipe or a socket.
+    OSError
+        Where there is no such file.
+
+    Examples
+    --------
+    >>> require_plain("https://dprank.example/answers.csv")
+    Traceback (most recent call last):
+        ...
+    ValueError: https://dprank.example/answers.csv is an address; the name of a file on this machine is needed
+    """
+    named = require_path(path)
+    said = os.fspath(path)
+    said = said if isinstance(said, str) else str(named)
+    plain = Path(os.path.abspath(os.path.expanduser(said)))
+    try:
+        mode = os.stat(plain).st_mode
+    except FileNotFoundError:
+        if _ADDRESS.match(said) and not plain.drive:
+            raise ValueError(f"{said} is an address; the name of a file on this machine is needed") from None
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), said) from None
+    except ValueError:  # a null character
+        raise ValueError(f"{shown(said)} is no name of a file") from None
+    require_regular(said, mode)
+    with open(plain, "rb") as file:
+        start = file.read(8)
+    for mark, kind in PACKED.items():
+        if start.startswith(mark):
+            raise ValueError(f"{said} is compressed ({kind}); unpack it, or save it as CSV or Parquet")
+    return plain
+
+
+def require_regular(name: str, mode: int) -> None:
+    """Refuse what is no regular file, by its mode: a folder has no rows, and a device or a pipe may have no end.
+
+    Examples
+    --------
+    >>> require_regular("queue", stat.S_IFIFO)
+    Traceback (most recent call last):
+        ...
+    ValueError: queue is a pipe; a regular file is needed
+    """
+    kinds = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if not stat.S_ISREG(mode):
+        raise ValueError(f"{name} is {kinds.get(stat.S_IFMT(mode), 'something else')}; a regular file is needed")
 
 
 def _require_one_line(name: str) -> None:

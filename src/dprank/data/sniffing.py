@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank.data.arrow_texts import parquet_texts
-from dprank.data.files import MOST_COLUMNS, is_parquet, require_path
+from dprank.data.files import MOST_COLUMNS, is_parquet, require_path, require_plain
 
 __all__ = ["Sniffed", "decoded", "sniff"]
 
@@ -98,6 +98,7 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
     'CSV in UTF-8, separated by commas, lines end in LF'
     """
     path = require_path(path)
+    require_plain(path)
     if is_parquet(path):
         frame, others = parquet_texts(path, people)
         return Sniffed(frame, "Parquet", others)
@@ -128,7 +129,7 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
         Naming the file and the line of the header that is no text.
     """
     name = str(path)
-    with open(path, "rb") as file:
+    with open(require_plain(path), "rb") as file:
         raw = file.read()
     mark, encoding = next(((mark, it) for mark, it in MARKS if raw.startswith(mark)), (b"", "utf-8"))
     rest, shown = memoryview(raw)[len(mark) :], encoding[:6].rstrip("-").upper()

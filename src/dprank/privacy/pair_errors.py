@@ -25,6 +25,8 @@ DOMINATED = 120 * (math.e / 5) ** 5
 _SLACK, _LEAST = 1e-12, 1e-10
 #: Terms of a sum over frequencies, at most; and the size of those that are left out.
 _TERMS, _NOTHING = 1 << 18, 1e-13
+#: A variance below which an error is nothing: that of a scale next to 0 is no float.
+_FAINT = 1e-280
 #: Intervals of a table of a tail.
 _POINTS = 400
 
@@ -122,6 +124,7 @@ class PairError:
 
         nats = -math.log(chance)
         square = self.deviation**2 + sum(n * (w * law.scale) ** 2 for law, n, w in self.noises) + self.variance
+        square = max(square, _FAINT)  # the square of a scale next to 0 is 0
         steep = max((w * law.scale for law, _, w in self.noises if law.noise == "laplace"), default=0.0)
         most = 10 * math.sqrt(2 * (nats + 1) / square)
         top = min(most, (1 - 1e-9) / steep) if steep else most
@@ -203,7 +206,10 @@ def _by_tail(noise: PairError, deviation: float, chance: float) -> float:
         return math.inf
     end, log_tail = table
     slopes = -np.diff(log_tail) / np.diff(end)
-    x = np.unique(np.quantile(slopes[slopes > 0], np.linspace(0.01, 0.99, 60)))
+    falls = slopes[slopes > 0]
+    if not len(falls):  # the noise is 0: what is left is Gaussian
+        falls = np.array([math.sqrt(-2 * math.log(chance)) / deviation])
+    x = np.unique(np.quantile(falls, np.linspace(0.01, 0.99, 60)))
     most = (log_tail + np.multiply.outer(x, end)).max(axis=1)
     return float(((np.maximum(most, 0.0) + (x * deviation) ** 2 / 2 - math.log(chance)) / x).min())
 

@@ -13,7 +13,7 @@ from scipy.special import expit
 from dprank._require import MOST, require_positive, require_whole
 from dprank.privacy.noise import SecureSource, Source, require_source
 
-__all__ = ["GRAIN", "bit_loss", "flips_for", "randomise"]
+__all__ = ["GRAIN", "bit_loss", "flips_for", "randomise", "require_telling"]
 
 #: Chances are whole numbers of 2^-53.
 GRAIN = 1 << 53
@@ -54,7 +54,7 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
     Raises
     ------
     ValueError
-        Naming what is out of range.
+        Naming what is out of range, or an epsilon so small that the answers would be fair coins, which tell nothing.
 
     Examples
     --------
@@ -66,6 +66,21 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
     flips = max(1, math.floor(GRAIN * float(expit(-share))))
     while bit_loss(flips, bits) > epsilon:
         flips += 1
+    return require_telling(flips, epsilon, bits)
+
+
+def require_telling(flips: int, epsilon: float, bits: int = 1) -> int:
+    """Refuse answers that would be fair coins.
+
+    Examples
+    --------
+    >>> require_telling(GRAIN // 2, 1e-20)
+    Traceback (most recent call last):
+        ...
+    ValueError: epsilon = 1e-20; too little for 1 answers a voter: all would be fair coins
+    """
+    if flips >= GRAIN // 2:
+        raise ValueError(f"epsilon = {epsilon}; too little for {bits} answers a voter: all would be fair coins")
     return flips
 
 
