@@ -291,9 +291,9 @@ def _plan(n_items: int, gaussian: bool, queries: int | None) -> tuple[int, float
     q / s + C / t fixed, at losses in proportion to :math:`\sqrt{(1-p) q}` and :math:`\sqrt{p C}`; for Gaussian ones
     with q / s^2 + C / t^2 fixed, at :math:`(1-p)^{2/3} q^{1/3}` and :math:`p^{2/3} C^{1/3}`.
     """
-    pairs = math.comb(n_items, 2)
+    within, pairs = np.cumsum(comparisons_law(n_items)), math.comb(n_items, 2)  # refuses many items first
     asked = np.arange(1, pairs + 1) if queries is None else np.array([queries])
-    within = np.cumsum(comparisons_law(n_items))[asked].clip(0, 1)
+    within = within[asked].clip(0, 1)
     chance, size = (2 / 3, 1 / 3) if gaussian else (0.5, 0.5)
     answers = within**chance * asked**size
     spare = np.where(asked == pairs, 0.0, (1 - within) ** chance * pairs**size)

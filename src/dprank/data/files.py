@@ -73,8 +73,7 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     for name in (*labels, *numbers):
         require_label("column", name)
     if isinstance(path, str | os.PathLike):
-        with reading(path, "CSV"):
-            named, path = str(path), require_plain(path)
+        named, path = str(path), require_plain(path)
     else:
         named = shown(path)
     if is_parquet(path):

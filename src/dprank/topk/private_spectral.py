@@ -39,7 +39,13 @@ from dprank.privacy.published import Published
 from dprank.release import Selection
 from dprank.topk._chain_moves import damped_move, undamped_move
 from dprank.topk.oneshot import Oneshot
-from dprank.topk.spectral import comparison_graph, ergodicity_coefficient, stationary_distribution, transition_matrix
+from dprank.topk.spectral import (
+    comparison_graph,
+    ergodicity_coefficient,
+    require_normalisation,
+    stationary_distribution,
+    transition_matrix,
+)
 
 __all__ = ["LEAST_TELEPORT", "MOST_COMPLETE", "PrivateRankCentrality"]
 
@@ -156,12 +162,24 @@ class PrivateRankCentrality(FrozenFields):
             damped=require_bool("damped", self.damped),
             relative=require_bool("relative", self.relative),
         )
-        edges = comparison_graph(
-            self.n_items, np.transpose(np.triu_indices(self.n_items, 1)) if self.pairs is None else self.pairs
-        )
-        edges = np.sort(edges, axis=1)
+        settle(self, pairs=self._complete() if self.pairs is None else self._connected())
+        self._settle_scale()
+        super().__post_init__()
+
+    def _complete(self) -> NDArray[np.int64]:
+        """All pairs, in ascending order: nothing of them is to be looked at."""
+        if self.d is not None:
+            require_normalisation(self.d, self.n_items - 1)
+        edges, at = np.empty((math.comb(self.n_items, 2), 2), np.int64), 0
+        for item in range(self.n_items - 1):
+            rows = slice(at, at := at + self.n_items - 1 - item)
+            edges[rows, 0], edges[rows, 1] = item, np.arange(item + 1, self.n_items)
+        return edges
+
+    def _connected(self) -> NDArray[np.int64]:
+        """The pairs that are given, in ascending order; refuses a small d, and items that nothing connects."""
+        edges = np.sort(comparison_graph(self.n_items, self.pairs), axis=1)
         edges = edges[np.argsort(edges @ [self.n_items, 1])]
-        # refuses a small d
         even = transition_matrix(self.n_items, edges, np.full(len(edges), 0.5), self.d)
         groups, group = connected_components(even, directed=False)
         if groups > 1 and self.teleport == 0:
@@ -169,10 +187,18 @@ class PrivateRankCentrality(FrozenFields):
             raise ValueError(
                 f"pairs do not connect items 0 and {apart}; a connected graph, or teleport above 0, is needed"
             )
-        settle(self, pairs=edges)
+        return edges
+
+    def _settle_scale(self) -> None:
         if math.isfinite(self.sensitivity):
             settle(self, scale=require_scale(self.scale, 2 * self.k * self.sensitivity))
-        super().__post_init__()
+
+    def _scaled(self, scale: float) -> Self:
+        """The same on the same graph, which is not looked at again."""
+        other = object.__new__(type(self))
+        settle(other, **vars(self) | {"scale": require_positive("scale", scale)})
+        other._settle_scale()
+        return other
 
     def __repr__(self) -> str:
         of = {field.name: repr(getattr(self, field.name)) for field in fields(self)}
@@ -227,7 +253,7 @@ class PrivateRankCentrality(FrozenFields):
             )
         chosen = Oneshot.calibrated(epsilon=epsilon, delta=delta, n_items=n_items, k=k, sensitivity=free.sensitivity)
         total = free.set_sensitivity
-        return replace(free, scale=min(chosen.scale, ratio_up(total, epsilon)) if total else chosen.scale)
+        return free._scaled(min(chosen.scale, ratio_up(total, epsilon)) if total else chosen.scale)
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:

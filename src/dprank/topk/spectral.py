@@ -19,6 +19,7 @@ __all__ = [
     "ergodicity_coefficient",
     "pair_shares",
     "rank_centrality",
+    "require_normalisation",
     "stationary_distribution",
     "transition_matrix",
 ]
@@ -112,8 +113,7 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     if d is None:
         d = max(rivals, 1)
     else:
-        needed = f"it must be finite and at least the largest number of rivals of an item, {rivals}"
-        d = require_real("d", d, needed, lambda x: rivals <= x < np.inf and x > 0)
+        d = require_normalisation(d, rivals)
     leave = np.bincount(i, shares, n_items) + np.bincount(j, 1 - shares, n_items)
     # summed apart the two may exceed the number of rivals by their rounding
     stay = np.maximum((d - leave) / d, 0)
@@ -122,6 +122,20 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     chain = sparse.csr_array((entries, (np.r_[i, j, diagonal], np.r_[j, i, diagonal])), shape=(n_items, n_items))
     chain.eliminate_zeros()
     return chain
+
+
+def require_normalisation(d: float, rivals: int) -> float:
+    """Refuse what a chain cannot be divided by, where an item has so many rivals.
+
+    Examples
+    --------
+    >>> require_normalisation(2, 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: d = 2; it must be finite and at least the largest number of rivals of an item, 3
+    """
+    needed = f"it must be finite and at least the largest number of rivals of an item, {rivals}"
+    return require_real("d", d, needed, lambda x: rivals <= x < np.inf and x > 0)
 
 
 def comparison_graph(n_items: int, pairs: ArrayLike) -> NDArray[np.int64]:
