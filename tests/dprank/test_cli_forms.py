@@ -205,7 +205,7 @@ BROKEN = {
     "weighted: no weight": ("weighted", lines(HEAD, ROW), "no column 'heavy'"),
     "tallies: empty": ("tallies", b"\n", "empty"),
     "tallies: another column": ("tallies", lines("who,item", "SECRET,flu"), "no column 'diagnosis'"),
-    "tallies: gzip": ("tallies", b"\x1f\x8b\x08\x00" + b"\x00" * 40, "line 1"),
+    "tallies: gzip": ("tallies", b"\x1f\x8b\x08\x00" + b"\x00" * 40, "gzip"),
     "pairs: no pair": ("pairs", lines("who,Pay,Hours", "SECRET,1,2"), "no column is named like"),
     "pairs: an undeclared pair": ("pairs", lines("who,Pay vs Zoo", "SECRET,left"), "no column is named like"),
     "pairs: a column twice": ("pairs", lines("who,Pay vs Hours,Pay vs Hours", "SECRET,left,left"), "column 3"),

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import socket
+import tracemalloc
 import warnings
 from fractions import Fraction
 
@@ -264,6 +265,40 @@ def test_no_promise_is_nothing(epsilon):
             assert Fraction(mechanism.rate) * mechanism.spread <= Fraction(promise)
         if name in ("LocalOneBit", "LocalPairs", "LocalTwoStage"):
             assert math.log1p((2**53 - 2 * mechanism.flips) / mechanism.flips) <= promise
+
+
+def test_a_class_that_is_only_made_is_made_at_once():
+    """Of a complete graph nothing is looked at, and it is the one that its pairs make; no list of 2^31 numbers."""
+    tracemalloc.start()
+    with refused("n_items = 65535", "256"):
+        dprank.PrivateKwikSort.calibrated(epsilon=1.0, n_items=65535)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()
+    for n_items in (2, 3, 4, 9):
+        pairs = np.transpose(np.triu_indices(n_items, 1))[::-1, ::-1]
+        for more in ({}, {"d": 50.0}, {"teleport": 0.1}, {"damped": False}, {"relative": False}):
+            kind = dprank.PrivateRankCentrality
+            whole, given = (
+                kind.calibrated(epsilon=1.0, n_items=n_items, k=1, samples=5, pairs=it, **more) for it in (None, pairs)
+            )
+            again = kind(n_items, 1, 5, given.scale, pairs=pairs, **more)
+            assert whole == given == again
+            shares = np.linspace(0, 1, len(pairs))
+            assert whole.scores(shares).tobytes() == again.scores(shares).tobytes()
+        with refused("d = 0.5"):
+            kind.calibrated(epsilon=1.0, n_items=n_items, k=1, samples=5, d=0.5)
+
+
+def test_items_that_are_numbers_of_16_bits():
+    items = np.array([1, 2], np.float16)
+    for given in (items, list(items)):
+        for kind in (dprank.Oneshot, dprank.Peeling, dprank.JointExponential):
+            made = kind.calibrated(epsilon=1e6, k=1, items=given)
+            with warnings.catch_warnings(action="ignore"):
+                for counts in (np.array([3, 900]), pd.Series([900, 3], index=[2, 1])):
+                    release = made.release(counts, dprank.SECURE)
+                    assert [float(it) for it in release.items] == [2.0]
+                    assert dprank.Release.from_json(release.to_json()).to_frame().item.tolist() == [2.0]
 
 
 def test_mutations_are_answered_or_refused():

@@ -411,7 +411,11 @@ def _index(items: Iterable[Any]) -> pd.Index:
 
     if type(items) is tuple and set(map(type, items)) == {str}:
         return _of_words(items).view()  # its name is whose it is
-    return pd.Index(items if isinstance(items, np.ndarray) else list(items), tupleize_cols=False)
+    given = items if isinstance(items, np.ndarray) else list(items)
+    try:
+        return pd.Index(given, tupleize_cols=False)
+    except NotImplementedError:  # pandas has no index of numbers of 16 bits: the same ones of 64
+        return pd.Index([float(it) if isinstance(it, np.float16) else it for it in given], tupleize_cols=False)
 
 
 @lru_cache(maxsize=8)

@@ -110,10 +110,7 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
         raise ValueError(f"shares[{row}] does not lie in [0, 1]")
     i, j = pairs.T
     rivals = int(np.bincount(pairs.ravel(), minlength=n_items).max())
-    if d is None:
-        d = max(rivals, 1)
-    else:
-        d = require_normalisation(d, rivals)
+    d = max(rivals, 1) if d is None else require_normalisation(d, rivals)
     leave = np.bincount(i, shares, n_items) + np.bincount(j, 1 - shares, n_items)
     # summed apart the two may exceed the number of rivals by their rounding
     stay = np.maximum((d - leave) / d, 0)
