@@ -269,10 +269,11 @@ def visible_lines(text: str) -> str:
 
 def visible_json(text: str) -> str:
     """The same of a file in JSON, whose values stay what they are."""
-    if text.isascii():  # what is below a blank, JSON writes out itself
+    if text.isascii() and "\x7f" not in text:  # what is below a blank, JSON writes out itself
         return text
     return "".join(
-        letter if letter == "\n" or _is_seen(text, at) else json.dumps(letter)[1:-1] for at, letter in enumerate(text)
+        letter if letter == "\n" or _is_seen(text, at) else json.dumps(letter)[1:-1].replace("\x7f", "\\u007f")
+        for at, letter in enumerate(text)
     )
 
 

@@ -16,7 +16,7 @@ from scipy.special import expit
 
 from dprank._frozen import FrozenFields
 from dprank._json import NO_RELEASE, alike, floats, loaded, names, number, plain, read, refuse, written
-from dprank._require import as_array, as_floats, require_one_of, require_whole, settle, shown
+from dprank._require import as_array, as_floats, require_one_of, require_whole, settle, shown, visible
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source, drawn_exactly
@@ -119,7 +119,8 @@ class Release(FrozenFields):
 
     def __str__(self) -> str:
         promise = "" if self.guarantee is None else f"{self.guarantee}, by {type(self.mechanism).__name__}"
-        return "; ".join(filter(None, [self._said(), promise, self.mark or "drawn by the operating system"]))
+        said = "; ".join(filter(None, [self._said(), promise, self.mark or "drawn by the operating system"]))
+        return visible(said)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"

@@ -28,7 +28,8 @@ LONG = 30.0
 OTHERS = [
     None, True, False, 0, 1, -1, 2, 7, 10**6, 2**53 + 1, 10**30, -0.0, 0.5, 1e-300, 5e-324, 1e300, "", "x", "nan",
     "inf", "-inf", "a\x1b[31m[bold]\u202e", "[/]", "voter", "persons", "answers", "topk", "seeded", "operating system",
-    [], {}, [[]], [0], ["a"], [1, 1], {"a": 1}, {"link": "logistic"}, {"class": "dprank.privacy.budget.Budget"}, "a" * 5000,
+    [], {}, [[]], [0], ["a"], [1, 1], {"a": 1}, {"link": "logistic"}, {"class": "dprank.privacy.budget.Budget"},
+    "a" * 5000,
     "dprank.pairwise.noisy_counts.NoisyCounts", "1/2", [None], [1e308, -1e308], list("abcd"), {"sampling": "persons"},
 ]  # fmt: skip
 ITEMS = ["a", "b", "c", "d"]

@@ -44,7 +44,7 @@ def test_what_is_seen_stays_and_what_steers_is_written_out():
     for text in ("Zürich", "東京", "می\u200cخواهم", "👩\u200d🚀", "a\u00a0b", "r = 1 %"):
         assert visible(text) == text
     assert visible("a\u200db\x07\x9b\u2066\U000e0041") == r"a\u200db\u0007\u009b\u2066\U000e0041"
-    for text in (*HOSTILE, "👩\u200d🚀", "\U000e0041"):
+    for text in (*HOSTILE, "👩\u200d🚀", "\U000e0041", "\x7f"):
         written = visible_json(json.dumps([text], ensure_ascii=False))
         assert json.loads(written) == [text]
         assert written.isprintable() or "\u200d" in text
@@ -58,6 +58,7 @@ def test_names_are_shown_as_they_were_declared(tmp_path, capsys):
     assert code == 0
     assert all(name in said for name in SEEN)
     assert {*said} & {"\x1b", "\u202e", "\u200b"} == set()
+    assert str(read_publication(out.read_text())).isprintable()
     assert sorted(read_publication(out.read_text()).items) == sorted(HOSTILE)
     for words in (["verify", out], ["report", out], ["budget", kept], ["check", *ballots(tmp_path)[1:-2]]):
         code, said, error = run(capsys, *words)

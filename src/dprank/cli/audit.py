@@ -21,6 +21,7 @@ from dprank.audit import betting
 from dprank.audit.auditor import ROUNDING, audit
 from dprank.cli.options import AsJson, about, console, published_text
 from dprank.cli.path import FILE, PATHS, CommandLine
+from dprank.data.files import require_plain
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import NoExactRoute, exact
 from dprank.privacy.noise import SECURE
@@ -147,7 +148,7 @@ def _own(command: str, files: list[Path], releases: int) -> dict[str, Any]:
             raise ValueError(
                 f"command has {flag}; an audit makes thousands of releases and publishes none: leave it out"
             )
-    one, other = (file.read_bytes() for file in files)
+    one, other = (require_plain(file).read_bytes() for file in files)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         bare = CommandLine(words, (), home, files[0].suffix)

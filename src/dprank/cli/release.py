@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 import dprank
-from dprank._require import require_one_of, require_whole, visible
+from dprank._require import require_one_of, require_whole
 from dprank.cli.counts import CountsFile, Given, given_counts
 from dprank.cli.options import (
     Alias,
@@ -81,16 +81,16 @@ def _finish(
 ) -> None:
     """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling."""
     release, receipt = drawn
-    text = release.to_json() + "\n"  # what was spent for, should more fail
+    text = None
     try:
         text = publish(release, question, declared, top=top, receipt=receipt, **drawing)
         if out:
             write_new(out, text)
         if not as_json:
             _show(release, question, out, kept, top, **drawing)
-    except Exception:
-        if not (out and _holds(out, text)):
-            show_json(text)
+    except BaseException:  # whatever fails, or is stopped: it was spent, and is drawn once
+        if text is None or not (out and _holds(out, text)):
+            show_json(release.to_json() if text is None else text)
         raise
     if as_json:
         show_json(text)

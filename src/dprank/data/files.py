@@ -38,7 +38,7 @@ MOST_COLUMNS = 100_000
 #: What a compressed file begins with: it is never unpacked, as nobody knows to how much.
 PACKED = {
     b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
+    **dict.fromkeys([b"BZh%d1AY&" % level for level in range(1, 10)], "bzip2"),
     b"\xfd7zXZ\0": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"PK\x03\x04": "ZIP, as workbooks are",

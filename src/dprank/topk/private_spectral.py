@@ -162,7 +162,7 @@ class PrivateRankCentrality(FrozenFields):
             damped=require_bool("damped", self.damped),
             relative=require_bool("relative", self.relative),
         )
-        settle(self, pairs=self._complete() if self.pairs is None else self._connected())
+        settle(self, pairs=self._complete() if self.pairs is None else self._connected(self.pairs))
         self._settle_scale()
         super().__post_init__()
 
@@ -176,9 +176,9 @@ class PrivateRankCentrality(FrozenFields):
             edges[rows, 0], edges[rows, 1] = item, np.arange(item + 1, self.n_items)
         return edges
 
-    def _connected(self) -> NDArray[np.int64]:
+    def _connected(self, pairs: ArrayLike) -> NDArray[np.int64]:
         """The pairs that are given, in ascending order; refuses a small d, and items that nothing connects."""
-        edges = np.sort(comparison_graph(self.n_items, self.pairs), axis=1)
+        edges = np.sort(comparison_graph(self.n_items, pairs), axis=1)
         edges = edges[np.argsort(edges @ [self.n_items, 1])]
         even = transition_matrix(self.n_items, edges, np.full(len(edges), 0.5), self.d)
         groups, group = connected_components(even, directed=False)
