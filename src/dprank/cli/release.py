@@ -87,7 +87,7 @@ def _finish(
         if out:
             write_new(out, text)
         if not as_json:
-            _show(release, question, out, kept, top, **drawing)
+            _show(drawn, question, out, kept, top, **drawing)
     except BaseException:  # whatever fails, or is stopped: it was spent, and is drawn once
         if text is None or not (out and _holds(out, text)):
             show_json(release.to_json() if text is None else text)
@@ -104,9 +104,11 @@ def _holds(out: Path, text: str) -> bool:
         return False
 
 
-def _show(release: Any, question: Any, out: Path | None, kept: bool, top: int | None, **drawing: Any) -> None:
+def _show(
+    drawn: tuple[Any, Receipt | None], question: Any, out: Path | None, kept: bool, top: int | None, **drawing: Any
+) -> None:
     """The table, and what it means."""
-    shown = console()
+    (release, receipt), shown = drawn, console()
     frame = shown_frame(release, **drawing)
     table = Table(title=ASKED[question], title_justify="left")
     for column in frame.columns:
