@@ -585,7 +585,7 @@ def test_noisy_wins_are_read_off_strengths(monkeypatch):
     (wins, law, _, deviation), noisy = seen[0], exact - drawn_noise[0] / 2
     assert (wins - wins[0]).tolist() == (noisy - noisy[0]).tolist()
     assert (law, deviation) == (ScoreNoise("laplace", mechanism.scale, 0.5), 0.0)
-    # a person moves the difference of two items' wins by 6 at most, their number of answers; an item is in half of them
+    # a person moves the difference of two items' wins by 6 at most, their number of answers
     for sampling, square in (("persons", 40 * 6**2), ("answers", 40 * 6 / 3)):
         release.intervals(sampling=sampling, persons=40)
         assert seen[-1][3] == pytest.approx(math.sqrt(square))
