@@ -580,10 +580,34 @@ def test_noisy_wins_are_read_off_strengths(monkeypatch):
         return drawn_noise[-1]
 
     monkeypatch.setattr(perturbed_mle.PerturbedMLE, "_noise", kept)
-    mechanism.release(data, rng).intervals(persons=40)
+    release = mechanism.release(data, rng)
+    release.intervals(persons=40)
     (wins, law, _, deviation), noisy = seen[0], exact - drawn_noise[0] / 2
     assert (wins - wins[0]).tolist() == (noisy - noisy[0]).tolist()
     assert (law, deviation) == (ScoreNoise("laplace", mechanism.scale, 0.5), 0.0)
+    # a person moves the difference of two items' wins by 6 at most, their number of answers
+    for sampling, square in (("persons", 40 * 6**2), ("answers", 40 * 6 / 3)):
+        release.intervals(sampling=sampling, persons=40)
+        assert seen[-1][3] == pytest.approx(math.sqrt(square))
+
+
+def test_drawing_voters_moves_net_wins_by_their_weight_in_all_pairs(monkeypatch):
+    from dprank.aggregation import noisy_matrix
+
+    seen = []
+
+    def places(wins, error, level):
+        seen.append(error)
+        return place_intervals(wins, ScoreNoise("laplace", 1.0), level)
+
+    monkeypatch.setattr(noisy_matrix, "pair_places", places)
+    votes = dprank.Ballots([[0, 1, 2, 3]] * 9, "abcd", weight=[3] * 9)
+    mechanism = dprank.NoisyMatrix.calibrated(epsilon=1.0, n_items=4, ballots="partial", max_weight=3, rule="borda")
+    mechanism.release(votes, np.random.default_rng(15)).intervals(sampling="persons", persons=9)
+    [error] = seen
+    assert error.deviation == 3 * 2 * 3 * 3  # the weight, twice as many as the other items, and the root of 9
+    noise = ScoreNoise("laplace", 2 * mechanism.scale, 2 * mechanism.grain)
+    assert error.noises == ((noise, 4, 1.0), (noise, 1, 2.0))
 
 
 def test_strengths_of_other_graphs_are_refused():

@@ -377,12 +377,12 @@ def test_what_does_not_fit_is_refused_before_it_costs_anything():
     many = {"class": "dprank.aggregation.randomisers.SampledOrder", "n_items": 10**6, "length": 10**6, "kept": 1}
     sent = {"class": "dprank.aggregation.randomisers.OrderReport", "order": many}
     spectral = {"n_items": 5000, "k": 1, "samples": 1, "scale": 1.0, "pairs": None}
-    start = time.perf_counter()
+    start = time.process_time()
     for mechanism in (sent, {"class": "dprank.aggregation.local_borda.LocalBorda", "randomiser": sent}):
         forged(release=made("secure"), mechanism=mechanism)
     for release in (made("secure"), made("codes")):
         forged(release=release, mechanism={"class": "dprank.topk.private_spectral.PrivateRankCentrality", **spectral})
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,14 @@ def views_of(p: Rows, q: Rows, bits: bool) -> Views:
     """Of every feature, of several at once, and of the lowest bits."""
     features = p.shape[1]
     direction = _projection(p, q)
-    views = [*_namedviews_of(features), *([(_WEIGHTED, 0, 0)] if len(direction) else [])]
+    views = [*_fixed_views(features), *([(_WEIGHTED, 0, 0)] if len(direction) else [])]
     few = range(min(features, PAIRED)) if bits else ()
     views += [(_BIT, c, 0) for c in few if any(_has_bits(rows[:, c]) for rows in (p, q))]
     return Views(np.array(views, np.intp), direction)
 
 
 @cache
-def _namedviews_of(features: int) -> list[tuple[int, int, int]]:
+def _fixed_views(features: int) -> list[tuple[int, int, int]]:
     """Those that no sample has a say in."""
     next_ones = [(a, a + 1) for a in range(min(features, JOINT) - 1)]
     pairs = combinations(range(features), 2) if features <= PAIRED else next_ones

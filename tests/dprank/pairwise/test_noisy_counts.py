@@ -578,3 +578,8 @@ def test_how_many_answers_count_is_said_aloud():
         with refused("per_person = None", "left out"):
             kind.calibrated(epsilon=1.0, n_items=3, **more)
         assert kind.calibrated(epsilon=1.0, n_items=3, unit="comparison", **more).per_person == 1
+
+
+def test_rho_of_noise_that_is_not_gaussian_is_that_of_its_epsilon():
+    # Bun and Steinke (2016), Proposition 1.4
+    assert NoisyCounts(3, 4.0, per_person=1).rho == NoisyCounts(3, 4.0, per_person=1).guarantee.epsilon ** 2 / 2 > 0

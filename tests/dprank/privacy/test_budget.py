@@ -625,6 +625,6 @@ def test_kills_at_random_moments(tmp_path, composition):
     # catches a release that is shown before it is recorded
     # three of five die amid a commit: of 20 none does once in 90 million runs
     seen = kills(20, tmp_path, composition=composition)
-    assert seen["kills"] == 20
+    assert seen["kills"] >= 20
     assert seen["shown"] >= 5
     assert seen["journals"] > 0, "some died amid a commit"

@@ -732,3 +732,14 @@ def test_approximate_promises_are_rounded_up():
         if promised.delta:
             assert _fits(k, ratio_up(1.0, scale), promised.epsilon, delta)
             assert log_delta(k, ratio_up(1.0, scale), promised.epsilon) > math.log(delta)
+
+
+@pytest.mark.parametrize(("adjacency", "step"), [("replace", 1.0), ("add_remove", 0.5)])
+def test_one_of_two_is_right_as_often_as_noise_on_its_grid_lets_it(adjacency, step):
+    mechanism = Oneshot.calibrated(epsilon=1.0, n_items=2, k=1, adjacency=adjacency)
+    mass = np.exp(-np.abs(np.arange(-300, 301)) * step / mechanism.scale)
+    ahead = np.convolve(mass, mass) / mass.sum() ** 2  # of the better one's noise over the other's, in steps
+    for gap in (0, 1, 3):
+        zero = len(ahead) // 2 - round(gap / step)
+        right = ahead[zero + 1 :].sum() + ahead[zero] / 2
+        assert mechanism.chance_right(gap) == pytest.approx(right, abs=1e-9)
