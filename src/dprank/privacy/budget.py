@@ -590,6 +590,8 @@ def _one_line(path: Path) -> Iterator[None]:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         kind, why = _FAULTS.get(code, (OSError, f"cannot be used: {shown(str(error))}"))
         raise kind(f"{_named(path)}: {why}") from None
+    except UnicodeDecodeError:  # SQLite's own message may quote a damaged file's bytes
+        raise ValueError(f"{_named(path)}: {_DAMAGED}") from None
 
 
 _DAMAGED = (
