@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -284,6 +284,17 @@ def _is_seen(text: str, at: int) -> bool:
     if letter in _UNSEEN or "\U000e0100" <= letter <= "\U000e01ef":
         return False
     return letter.isprintable() or letter == "\u3000" or unicodedata.category(letter) == "Zs"
+
+
+def shown_down(number: float) -> str:
+    """A number in six digits that are no more than it is: so is said what is left.
+
+    Examples
+    --------
+    >>> shown_down(0.3), shown_down(2.9999999), shown_down(0.0)
+    ('0.3', '2.99999', '0')
+    """
+    return f"{float(Context(6, ROUND_FLOOR).create_decimal(repr(float(number)))):g}"
 
 
 def source_shown(rng: Any) -> str:

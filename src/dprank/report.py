@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dprank._picture import Places, drawn, typed
-from dprank._require import require_one_of, visible
+from dprank._require import require_one_of, shown_down, visible
 from dprank.data.declaration import RULES_OF_BALLOTS
 from dprank.publication import (
     ASKED,
@@ -111,8 +111,11 @@ def _paid(file: Mapping[str, Any]) -> list[str]:
     receipt = receipt_of(file)
     if receipt is None:
         return []
-    left = f"epsilon = {receipt.left.epsilon:.6g}" + f", delta = {receipt.left.delta:.3g}" * (receipt.left.delta > 0)
-    rho = "" if receipt.left_rho is None else f", or rho = {receipt.left_rho:.3g}"
+    left, rho = f"epsilon = {shown_down(receipt.left.epsilon)}", ""
+    if receipt.left.delta > 0:
+        left += f", delta = {shown_down(receipt.left.delta)}"
+    if receipt.left_rho is not None:
+        rho = f", or rho = {shown_down(receipt.left_rho)}"
     return [
         f"Paid from the budget of {receipt.dataset!r} as its entry {receipt.number}, after which {left}{rho} is left. "
         "Whoever has the budget's file can check it; two releases of one entry, or of two budgets for the same people, "

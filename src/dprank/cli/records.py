@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import dprank
-from dprank._require import visible, visible_lines
+from dprank._require import shown_down, visible, visible_lines
 from dprank.cli.options import AsJson, about, console, published_text, show_json
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.publication import opened, read_publication, receipt_of
@@ -63,8 +63,9 @@ def budget_command(
         said = f"{it.number}. {it.day} {it.dataset}: epsilon = {it.epsilon:g}, delta = {it.delta:g}, {it.what}"
         shown.print(said, markup=False)
     for name, rest in sets.items():
-        rho = "" if rhos[name] is None else f", or rho = {rhos[name]:.3g}"
-        shown.print(f"left for {name}: epsilon = {rest.epsilon:g}, delta = {rest.delta:g}{rho}", markup=False)
+        rho = "" if rhos[name] is None else f", or rho = {shown_down(rhos[name])}"
+        left_of = f"epsilon = {shown_down(rest.epsilon)}, delta = {shown_down(rest.delta)}{rho}"
+        shown.print(f"left for {name}: {left_of}", markup=False)
 
 
 def _many(number: int) -> str:

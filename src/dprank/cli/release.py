@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 import dprank
-from dprank._require import require_one_of, require_whole
+from dprank._require import require_one_of, require_whole, shown_down
 from dprank.cli.counts import CountsFile, Given, given_counts
 from dprank.cli.options import (
     Alias,
@@ -131,7 +131,7 @@ def _show(
         )
     if receipt is not None:
         where = f"entry {receipt.number} of {receipt.dataset!r}"
-        shown.print(f"receipt, published with it: {where}; epsilon = {receipt.left.epsilon:.6g} is left", markup=False)
+        shown.print(f"receipt, published with it: {where}; epsilon = {shown_down(receipt.left.epsilon)} is left", markup=False)
     if out:
         shown.print(f"{'published file' if not release.mark else 'not for publication'}: {out}", markup=False)
 

@@ -16,6 +16,7 @@ from checks import each, refused
 from dprank.privacy import budget as module
 from dprank.privacy.budget import Budget, BudgetRefused, Receipt
 from dprank.privacy.guarantee import Guarantee
+from dprank.report import _paid
 
 FORK = multiprocessing.get_context("fork")
 HALF = Guarantee(0.5)
@@ -467,3 +468,17 @@ def test_made_and_opened(path):
     assert Budget(path, epsilon=1.0).made
     for again in (Budget(path), Budget(path, epsilon=1.0)):
         assert not again.made
+
+
+def test_what_is_left_is_never_said_to_be_more(tmp_path, capsys):
+    # catches rounding to the nearest: whoever spends what was said to be left is refused
+    from dprank.cli import main
+
+    budget = Budget(tmp_path / "budget.sqlite", epsilon=4.0)
+    receipt = budget.spend(Guarantee(1e-7), dataset="survey")
+    with pytest.raises(SystemExit) as ended:
+        main(["budget", str(budget.path)])
+    assert not ended.value.code
+    assert "left for survey: epsilon = 3.99999," in capsys.readouterr().out
+    [line] = _paid({"receipt": receipt.to_dict()})
+    assert "after which epsilon = 3.99999 is left" in line
