@@ -133,6 +133,7 @@ def test_a_term_of_the_glossary_is_a_link_that_says_what_it_means(site: Path, pa
     page.goto((site / "notebooks/01-first.html").as_uri())
     links = page.locator("article a:has(.term)")
     assert links.count() == 1, "the first mention only"
+    page.wait_for_load_state("networkidle")  # formulas move what is below them, away from a mouse that stands still
     links.hover()
     page.wait_for_selector("#preview:not([hidden])")
     assert "The price" in page.inner_text("#preview")

@@ -127,6 +127,7 @@ RESULTS = (
     "models.games.Fit",
     "data.accounts.Intake",
     "data.accounts.Ledger",
+    "data.preflib.PrefLib",
     "cli.path.Said",
     "plan.planner.Choice",
     "plan.setting.Drawn",
@@ -136,6 +137,7 @@ RESULTS = (
     "topk.random_sets.Overlap",
     "privacy.filters.Limit",
     "privacy.budget.Entry",
+    "privacy.budget.Receipt",
     "topk.curve.WorstPair",
     "release.Decision",
 )

@@ -55,6 +55,11 @@ def plus_chances(report_epsilon: float) -> tuple[float, float]:
     return 1 - yes, yes
 
 
+def _is_coin(report_epsilon: float) -> bool:
+    """Whether a report would be a fair coin, whatever the answer is."""
+    return plus_chances(report_epsilon)[1] == 0.5
+
+
 @dataclass(frozen=True)
 class LocalKwikSort:
     """KwikSort whose comparisons are put to blocks of voters, the next block in turn (Bassily 2019).
@@ -128,7 +133,7 @@ class LocalKwikSort:
             reports=require_whole("reports", self.reports, 1),
             blocks=require_whole("blocks", self.blocks, 1),
         )
-        if plus_chances(self.report_epsilon)[1] == 0.5:
+        if _is_coin(self.report_epsilon):
             raise ValueError(f"report_epsilon = {self.report_epsilon}; too little: every report would be a fair coin")
         if self.fallback is not None:
             if not isinstance(getattr(self.fallback, "guarantee", None), Guarantee):
@@ -159,7 +164,10 @@ class LocalKwikSort:
         m = require_whole("n_items", n_items, 2, MOST_COUNTED)
         blocks = min(queries(m, require_probability("tail", tail)), math.comb(m, 2))
         needed = f"it must lie in (0, {LARGEST:g}]"
-        return cls(m, require_real("epsilon", epsilon, needed, lambda x: 0 < x <= LARGEST), 1, blocks)
+        epsilon = require_real("epsilon", epsilon, needed, lambda x: 0 < x <= LARGEST)
+        if _is_coin(epsilon):
+            raise ValueError(f"epsilon = {epsilon}; too little: every report would be a fair coin")
+        return cls(m, epsilon, 1, blocks)
 
     @property
     def asked(self) -> int:

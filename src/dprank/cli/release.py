@@ -131,7 +131,9 @@ def _show(
         )
     if receipt is not None:
         where = f"entry {receipt.number} of {receipt.dataset!r}"
-        shown.print(f"receipt, published with it: {where}; epsilon = {shown_down(receipt.left.epsilon)} is left", markup=False)
+        shown.print(
+            f"receipt, published with it: {where}; epsilon = {shown_down(receipt.left.epsilon)} is left", markup=False
+        )
     if out:
         shown.print(f"{'published file' if not release.mark else 'not for publication'}: {out}", markup=False)
 

@@ -1,4 +1,4 @@
-"""What a file holds and what of it counts, declared before anybody looks: columns, public items, rules, persons."""
+"""What a file holds and what of it counts, declared before anybody looks: items, columns, rules (long: all of them)."""
 
 from __future__ import annotations
 

@@ -77,10 +77,11 @@ def require_telling(flips: int, epsilon: float, bits: int = 1) -> int:
     >>> require_telling(GRAIN // 2, 1e-20)
     Traceback (most recent call last):
         ...
-    ValueError: epsilon = 1e-20; too little for 1 answers a voter: all would be fair coins
+    ValueError: epsilon = 1e-20; too little for 1 answer of each voter: all would be fair coins
     """
     if flips >= GRAIN // 2:
-        raise ValueError(f"epsilon = {epsilon}; too little for {bits} answers a voter: all would be fair coins")
+        answers = "1 answer" if bits == 1 else f"{bits} answers"
+        raise ValueError(f"epsilon = {epsilon}; too little for {answers} of each voter: all would be fair coins")
     return flips
 
 

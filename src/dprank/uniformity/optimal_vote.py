@@ -119,7 +119,7 @@ class OptimalVote(_Batches):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        needed = "it must lie in [1/2 + 2^-21, 2^30], or be infinite"
+        needed = "it must lie in [1/2 + 2^-20, 2^30], or be infinite"
         settle(
             self,
             scale=require_scale(self.scale, 1),

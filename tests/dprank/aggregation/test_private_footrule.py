@@ -130,7 +130,10 @@ def test_a_release_for_publishing_and_its_file():
         (lambda: PrivateFootrule.calibrated(epsilon=0.0, n_items=3), ("epsilon = 0.0", "above 0")),
         (lambda: PrivateFootrule.calibrated(epsilon=1.0, delta=1.0, n_items=3), ("delta = 1.0", "[0, 1)")),
         (lambda: PrivateFootrule(3, 4.0).release(Rankings([[0, 1]], "ab"), SECURE), ("items = 2", "n_items = 3")),
-        (lambda: PrivateFootrule(2, 4.0).release(Ballots([[0, 0]], "ab"), SECURE), ("Ballots", "Rankings")),
+        (
+            lambda: PrivateFootrule(2, 4.0).release(Ballots([[0, 0]], "ab"), SECURE),
+            ("Ballots", "completed", "rankings"),
+        ),
     ],
 )
 def test_bad_input(call, words):

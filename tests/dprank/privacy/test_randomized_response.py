@@ -18,7 +18,7 @@ from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, rando
 ALARM = 1e-6
 
 
-@each("epsilon", [1e-20, 1e-9, 1e-3, 1 / 3, 1.0, 5.0, 30.0, 100.0, 1e6])
+@each("epsilon", [1e-12, 1e-9, 1e-3, 1 / 3, 1.0, 5.0, 30.0, 100.0, 1e6])
 @each("bits", [1, 3, 500])
 def test_chances_never_spend_more_than_promised_and_hardly_less(epsilon, bits):
     flips = flips_for(epsilon, bits)
@@ -27,6 +27,15 @@ def test_chances_never_spend_more_than_promised_and_hardly_less(epsilon, bits):
     if 1e-3 <= epsilon / bits <= 10:
         assert spent == pytest.approx(epsilon, rel=1e-9)
         assert bits * bit_loss(flips - 8) > epsilon
+
+
+def test_fair_coins_are_refused():
+    """The largest epsilon that leaves nothing but them, and the least that does not."""
+    for bits, said in ((1, "1 answer of"), (3, "3 answers of")):
+        least = bit_loss(GRAIN // 2 - 1, bits)
+        assert flips_for(least, bits) == GRAIN // 2 - 1
+        with refused(f"epsilon = {math.nextafter(least, 0)}", said, "fair coins"):
+            flips_for(math.nextafter(least, 0), bits)
 
 
 @each("bits", [1, 3])
@@ -135,7 +144,7 @@ def test_no_fewer_reversals_would_do():
     [
         (bit_loss, "flips", 1, GRAIN // 2),
         (lambda x: bit_loss(5, x), "bits", 1, 2**106),
-        (lambda x: flips_for(1.0, x), "bits", 1, 2**106),
+        (lambda x: flips_for(2.0**60, x), "bits", 1, 2**106),
         (lambda x: randomise(np.ones(2, np.int8), x, SECURE), "flips", 0, GRAIN),
     ],
 )

@@ -239,7 +239,9 @@ def test_rows_are_what_is_counted_and_reports_are_those_of_a_release(data, answe
     here = np.array([contenders._told(*seen.rows, *told) for _ in range(2000)])
     there = np.array([mechanism.release(people, rng).scores for _ in range(2000)])
     for item in range(4):
-        assert stats.ks_2samp(here[:, item], there[:, item], method="asymp").pvalue > ALARM
+        # of sums that differ by rounding alone it would see as many as there are
+        near = (np.round(it[:, item], 9) for it in (here, there))
+        assert stats.ks_2samp(*near, method="asymp").pvalue > ALARM
     assert abs(np.cov(here.T) - np.cov(there.T)).max() < 0.2 * np.cov(there.T).max()
 
 
