@@ -63,7 +63,8 @@ def budget_command(
         said = f"{it.number}. {it.day} {it.dataset}: epsilon = {it.epsilon:g}, delta = {it.delta:g}, {it.what}"
         shown.print(said, markup=False)
     for name, rest in sets.items():
-        rho = "" if rhos[name] is None else f", or rho = {shown_down(rhos[name])}"
+        by_rho = rhos[name]
+        rho = "" if by_rho is None else f", or rho = {shown_down(by_rho)}"
         left_of = f"epsilon = {shown_down(rest.epsilon)}, delta = {shown_down(rest.delta)}{rho}"
         shown.print(f"left for {name}: {left_of}", markup=False)
 
