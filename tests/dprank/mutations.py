@@ -117,7 +117,7 @@ KINDS = {"comparisons": "ranking", "ballots": "consensus", "tallies": "topk"}
 def told(words):
     """Exit code, and what is said, or the exception that nobody caught; and how long it took."""
     out, error, begin = io.StringIO(), io.StringIO(), time.perf_counter()
-    code = None
+    code: object = None
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         try:
             main([str(word) for word in words])
