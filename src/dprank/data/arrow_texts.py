@@ -181,13 +181,13 @@ def _writer(kind: Any) -> Callable[[Any], list[str]] | None:
 
 
 def _floats(array: Any) -> list[str]:
-    # str, not repr: numpy's says which type
-    texts = [str(it) for it in array.to_numpy(zero_copy_only=False)]
+    # str, not repr: numpy's says which type; and of the zeros there is one, or an engine that sees one picks for all
+    texts = [str(it) for it in array.to_numpy(zero_copy_only=False) + 0]
     return ["" if text == "nan" else text.removesuffix(".0") for text in texts]
 
 
 def _people(array: Any) -> list[str]:
-    values = array.to_numpy(zero_copy_only=False).astype(np.float64)
+    values = array.to_numpy(zero_copy_only=False).astype(np.float64) + 0
     beyond = np.isfinite(values) & (np.abs(values) >= RUN_TOGETHER)
     return [
         "" if gone or value != value else repr(value).removesuffix(".0")

@@ -1,4 +1,4 @@
-"""What a file holds and what of it counts, declared before anybody looks: items, columns, rules (long: all of them)."""
+"""What a file holds and what of it counts, declared before anybody looks (long: each rule is explained, and held)."""
 
 from __future__ import annotations
 

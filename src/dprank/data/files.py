@@ -18,6 +18,7 @@ from dprank._require import require_columns, require_extra, require_label, shown
 
 __all__ = [
     "MOST_COLUMNS",
+    "AtOnce",
     "as_pandas",
     "is_parquet",
     "parquet_frame",
@@ -83,7 +84,8 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     options: Any = {"dtype": dict.fromkeys(labels, str), "na_values": gone, "keep_default_na": False}
     options["compression"] = None
     with reading(named, "CSV"):
-        frame = pd.read_csv(path, low_memory=False, **options)
+        whole = Path(path).read_bytes() if isinstance(path, str | os.PathLike) else path.read()
+        frame = pd.read_csv(AtOnce(whole), low_memory=False, **options)
         header_only: Any = {"compression": None, "header": None, "nrows": 1, "dtype": str, "na_filter": False}
         again = pd.read_csv(path, **header_only) if isinstance(path, str | os.PathLike) else None
     if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for names of rows
@@ -92,6 +94,25 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
         header = again.iloc[0].tolist()
         require_columns(header, [name for name in (*labels, *numbers) if header.count(name) > 1])
     return frame
+
+
+class AtOnce:
+    """A text that pandas takes at once, whatever it asks for.
+
+    It asks for some 262,144 bytes. Where they end in the blanks at the head of a row, it forgets those that it has seen
+    (pandas 2.2 to 3.1, unless blank lines are rows): a cell would hang on how long the rows above are, which is theirs.
+    """
+
+    def __init__(self, text: Any) -> None:
+        self._text = text
+
+    def read(self, size: int = -1) -> Any:
+        """All of it, and then nothing."""
+        text, self._text = self._text, self._text[:0]
+        return text
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.read().splitlines(keepends=True))
 
 
 def as_pandas(frame: Any) -> Any:
@@ -193,6 +214,21 @@ def _nullable(kind: Any) -> Any:
     return names.get(str(kind))
 
 
+def _require_text(frame: Any) -> None:
+    """Refuse bytes that are no UTF-8: what takes them for text fails later, and quotes them."""
+    import pandas as pd
+    import pyarrow as pa
+
+    for at in range(frame.shape[1]):
+        column = frame.iloc[:, at]
+        values = column.cat.categories.to_series() if isinstance(column.dtype, pd.CategoricalDtype) else column
+        if isinstance(values.dtype, pd.StringDtype):
+            try:
+                pa.array(values.array).validate(full=True)
+            except pa.ArrowInvalid:
+                raise UnicodeError from None
+
+
 def parquet_frame(path: Any) -> Any:
     """A Parquet file as a frame; one empty cell makes no floats of the whole numbers of its column.
 
@@ -206,6 +242,7 @@ def parquet_frame(path: Any) -> Any:
     parquet = require_extra("pyarrow.parquet", "parquet", f"{_named(path)}: Parquet")
     with reading(path, "Parquet"):
         frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
+        _require_text(frame)
         with parquet.ParquetFile(path) as file:
             uuids = sorted(uuid_columns(file))
             _name_uuids(frame, {name: file.read(columns=[name])[name] for name in uuids})

@@ -6,7 +6,6 @@ Only its header refuses a CSV: what is wrong in a row is one person's, and to re
 from __future__ import annotations
 
 import csv
-import io
 import os
 import re
 import secrets
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank.data.arrow_texts import parquet_texts
-from dprank.data.files import MOST_COLUMNS, is_parquet, require_path, require_plain
+from dprank.data.files import MOST_COLUMNS, AtOnce, is_parquet, require_path, require_plain
 
 __all__ = ["Sniffed", "decoded", "sniff"]
 
@@ -70,7 +69,8 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
     ----------
     path : path
         Parquet if its name or first bytes say so, else CSV with a header: in UTF-8, or in UTF-16 with its mark;
-        separated by commas, semicolons, tabs or bars; lines that end in LF, CR LF or CR. A cell that begins with a
+        separated by commas, semicolons, tabs or bars; lines that end in LF or CR LF, or in CR, if the header does:
+        below another one a CR alone is a character, as many writers do not quote it. A cell that begins with a
         quotation mark and ends with one, as RFC 4180 has it, is what stands between, lines and all; any other mark is a
         character like others. A file whose writer did not quote cells is another file: a cell of one person's may hold
         the rows of others. Bytes that are no UTF-8 are written ``\xff``, and a null character ``\x00``. A row with
@@ -136,7 +136,7 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
     said = shown + " with its mark" * bool(mark)
 
     def require_below(above: str, what: str) -> None:
-        lines = _lines(above)
+        lines = _lines(above, _ends(above))
         if in_header(lines):
             raise ValueError(f"{name}: line {lines.count(chr(10)) + 1} {what}")
 
@@ -149,14 +149,20 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
     if (at := text.find("\0")) >= 0:
         require_below(text[:at], "holds a null character; a text file is needed")
         text = text.replace("\0", "\\x00")
-    # as the header ends: more of the file would be of its rows
-    ends = re.search(r"\r\n|\r|\n", text.lstrip("\r\n") if text[:1] in "\r\n" else text)
-    return Decoded(_lines(text), said, ends[0] if ends else "\n")
+    ends = _ends(text)
+    return Decoded(_lines(text, ends), said, ends)
 
 
-def _lines(text: str) -> str:
-    """The same in lines that end in LF."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def _ends(text: str) -> str:
+    """How the header ends: what is below is of rows."""
+    found = re.search(r"\r\n|\r|\n", text.lstrip("\r\n") if text[:1] in "\r\n" else text)
+    return found[0] if found else "\n"
+
+
+def _lines(text: str, ends: str) -> str:
+    """The same in lines that end in LF. A CR alone ends one where the header ends so; else it is a character."""
+    text = text.replace("\r\n", "\n")
+    return text.replace("\r", "\n") if ends == "\r" else text
 
 
 def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArray[np.bool_]]:
@@ -197,7 +203,7 @@ def _frame(text: str, given: dict[str, Any]) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(io.StringIO(text), low_memory=False, **options).fillna("")
+            return pd.read_csv(AtOnce(text), low_memory=False, lineterminator="\n", **options).fillna("")
     except (pd.errors.ParserWarning, pd.errors.ParserError):
         return None
 

@@ -425,3 +425,18 @@ def test_what_is_no_file_of_counts_is_refused_in_a_line(tmp_path, text):
     with pytest.raises(ValueError, match=r"counts .*") as refused:
         read_counts(tmp_path / "counts")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "duckdb"])
+def test_no_zero_of_one_person_is_that_of_others(tmp_path, engine):
+    # catches a zero with a sign, which DuckDB takes for the other, and the first of them for both
+    columns = ("first", "second", "outcome")
+    declared = Declaration(kind="comparisons", items=["a", "b"], person="who", columns=columns)
+    answers = {"first": ["a"] * 5, "second": ["b"] * 5, "who": range(5)}
+    seen = []
+    for at in (0, 4, None):
+        outcome = [-0.0 if row == at else 0.0 for row in range(5)]
+        pd.DataFrame(answers | {"outcome": outcome}).to_parquet(tmp_path / "a.parquet")
+        seen.append(count([tmp_path / "a.parquet"], declared, per_person=1, design="once", engine=engine))
+    assert [it.left_out for it in seen] == [{}] * 3
+    assert [it.sums["wins"] for it in seen] == [(0, 5)] * 3
