@@ -133,10 +133,12 @@ def test_a_term_of_the_glossary_is_a_link_that_says_what_it_means(site: Path, pa
     page.goto((site / "notebooks/01-first.html").as_uri())
     links = page.locator("article a:has(.term)")
     assert links.count() == 1, "the first mention only"
-    for _ in range(20):  # what loads late moves the link away from a mouse that stands still, which then moves again
+    # on a busy machine, beside others, it was shown and hidden again in four of five whole runs, and never alone: why,
+    # nobody knows yet. A reader moves the mouse once more.
+    for _ in range(5):
         page.mouse.move(0, 0)
         links.hover()
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(1000)
         if page.locator("#preview").is_visible():
             break
     assert "The price" in page.inner_text("#preview")

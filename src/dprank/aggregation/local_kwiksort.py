@@ -55,9 +55,11 @@ def plus_chances(report_epsilon: float) -> tuple[float, float]:
     return 1 - yes, yes
 
 
-def _is_coin(report_epsilon: float) -> bool:
-    """Whether a report would be a fair coin, whatever the answer is."""
-    return plus_chances(report_epsilon)[1] == 0.5
+def _require_telling(name: str, report_epsilon: float) -> float:
+    """Refuse reports that would be fair coins, whatever the answers are."""
+    if plus_chances(report_epsilon)[1] == 0.5:
+        raise ValueError(f"{name} = {report_epsilon}; too little: every report would be a fair coin")
+    return report_epsilon
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,7 @@ class LocalKwikSort:
             reports=require_whole("reports", self.reports, 1),
             blocks=require_whole("blocks", self.blocks, 1),
         )
-        if _is_coin(self.report_epsilon):
-            raise ValueError(f"report_epsilon = {self.report_epsilon}; too little: every report would be a fair coin")
+        _require_telling("report_epsilon", self.report_epsilon)
         if self.fallback is not None:
             if not isinstance(getattr(self.fallback, "guarantee", None), Guarantee):
                 raise ValueError(f"fallback = {shown(self.fallback)}; a local mechanism, or None, is needed")
@@ -165,9 +166,7 @@ class LocalKwikSort:
         blocks = min(queries(m, require_probability("tail", tail)), math.comb(m, 2))
         needed = f"it must lie in (0, {LARGEST:g}]"
         epsilon = require_real("epsilon", epsilon, needed, lambda x: 0 < x <= LARGEST)
-        if _is_coin(epsilon):
-            raise ValueError(f"epsilon = {epsilon}; too little: every report would be a fair coin")
-        return cls(m, epsilon, 1, blocks)
+        return cls(m, _require_telling("epsilon", epsilon), 1, blocks)
 
     @property
     def asked(self) -> int:

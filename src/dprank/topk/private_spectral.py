@@ -1,4 +1,4 @@
-r"""Private rank centrality (Qiao, Su and Zhang 2021, Algorithm 3), sensitive alike on all data (long: proofs).
+r"""Private rank centrality (Qiao, Su, Zhang 2021, Algorithm 3), its sensitivity asking nothing of data (long: proofs).
 
 With the stationary distribution :math:`\pi` of the chain and its ergodicity coefficient :math:`\tau`, the scores
 :math:`(1 - \tau) \pi`, set to 0 where :math:`\tau = 1`, are of bounded sensitivity over all data on any public graph,

@@ -13,10 +13,12 @@ from contextlib import closing
 import pytest
 from checks import each, refused
 
+import dprank
+from dprank.cli import main
 from dprank.privacy import budget as module
 from dprank.privacy.budget import Budget, BudgetRefused, Receipt
 from dprank.privacy.guarantee import Guarantee
-from dprank.report import _paid
+from dprank.publication import publish
 
 FORK = multiprocessing.get_context("fork")
 HALF = Guarantee(0.5)
@@ -472,13 +474,16 @@ def test_made_and_opened(path):
 
 def test_what_is_left_is_never_said_to_be_more(tmp_path, capsys):
     # catches rounding to the nearest: whoever spends what was said to be left is refused
-    from dprank.cli import main
-
-    budget = Budget(tmp_path / "budget.sqlite", epsilon=4.0)
-    receipt = budget.spend(Guarantee(1e-7), dataset="survey")
-    with pytest.raises(SystemExit) as ended:
-        main(["budget", str(budget.path)])
-    assert not ended.value.code
-    assert "left for survey: epsilon = 3.99999," in capsys.readouterr().out
-    [line] = _paid({"receipt": receipt.to_dict()})
-    assert "after which epsilon = 3.99999 is left" in line
+    budget, published = Budget(tmp_path / "budget.sqlite", epsilon=4.0), tmp_path / "release.json"
+    mechanism = dprank.PrivateBorda.calibrated(epsilon=1e-7, n_items=2)
+    votes = dprank.Rankings([[0, 1]] * 90, "ab")
+    release, receipt = budget.release_with_receipt(mechanism, votes, dataset="survey")
+    published.write_text(publish(release, "consensus", receipt=receipt), encoding="utf-8")
+    for words, said in (
+        (["budget", budget.path], "left for survey: epsilon = 3.99999,"),
+        (["report", published], "after which epsilon = 3.99999 is left"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, words)))
+        assert not ended.value.code
+        assert said in " ".join(capsys.readouterr().out.split())
