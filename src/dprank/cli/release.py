@@ -66,7 +66,12 @@ Adjacency = Annotated[
     str | None, typer.Option(help="replace (one person's data are others), or add_remove (one person more or less).")
 ]
 
-app = typer.Typer(help="One private release.", no_args_is_help=True, rich_markup_mode=None)
+_HELP = """One private release.
+
+Noise is drawn by make_laplace, make_gaussian and make_noisy_top_k of OpenDP, or by fair bits of the operating system.
+OpenDP lists the three under "contrib": each has a proof, and none has passed its vetting. All other proofs are ours,
+and vetted by nobody else: SECURITY.md says which."""
+app = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
 def _finish(

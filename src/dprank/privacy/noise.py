@@ -56,6 +56,18 @@ OPENDP = (0, 14, 2)
 class SecureSource:
     """Randomness of the operating system, through OpenDP's exact samplers: for releases, cannot be seeded.
 
+    Notes
+    -----
+    *Whose proofs.* Three constructors of OpenDP draw: ``make_laplace`` and ``make_gaussian`` on whole numbers, and
+    ``make_noisy_top_k`` for `peel`. It puts all three under ``contrib``, which is enabled here: "constructors that have
+    not passed the vetting process". Its documentation links a proof of each; none of them is vetted by its own mark. We
+    take draws from them and none of their privacy maps.
+
+    All other proofs are ours, in docstrings, and vetted by nobody else: of what is made of these draws (`geometric`,
+    `conditioned_laplace`, `tulap`), of what is decided by fair bits (`cube_noise`, `JointExponential`, `randomise`,
+    `LocalTopK`, orders), of sensitivities, and of every guarantee. Beside proofs stands a check: each week ten million
+    draws of every sampler are held against its law, computed apart (``make samplers``).
+
     Examples
     --------
     >>> SECURE, SECURE.discrete_laplace(2.0, 3).shape, sorted(SECURE.permutation(3).tolist())
