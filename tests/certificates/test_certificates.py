@@ -391,7 +391,7 @@ def test_a_float_side_is_refused() -> None:
 
 def test_with_every_a_statement_without_a_certificate_is_missed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr(check, "check", lambda text: "VIOLATED")  # what each shows is tested above
     assert check.main(["--every", str(FOLDER)]) == 0
     assert f"{len(FILES)} of {len(FILES)} shown, of {len(check.STATEMENTS)} statements" in capsys.readouterr().out

@@ -445,14 +445,14 @@ def test_verify(book: Path) -> None:
     assert verify(layout, update=True)[2] == [f"now expected: {it}" for it in differences]
     assert verify(layout, update=True)[2] == verify(layout)[2] == []
     assert json.loads(expected.read_text()) == json.loads(layout.records.read_text()) | {"machine": machine()}
-    made = layout.expected_sums("standard")
-    sums, pages = made.read_text(), layout.expected_pages
+    committed = layout.expected_sums("standard")
+    sums, pages = committed.read_text(), layout.expected_pages
     kept = pages.read_text()
     assert verify(layout)[3][1] == f"bytes: compared: {len(sums.splitlines())} files with data/expected/standard.sha256"
-    made.write_text(sums.replace(sums[:64], "0" * 64))
+    committed.write_text(sums.replace(sums[:64], "0" * 64))
     [line, apart] = verify(layout)[2]
     assert apart == f"{sums.splitlines()[0][66:]}: other bytes than in the committed checksums, on the same machine"
-    made.write_text(sums)
+    committed.write_text(sums)
     [shown] = [it for it in json.loads(kept)["pages"] if it["name"] == "line"]
     assert shown["rows"] == ["A line", "x", "1"]
     for old, new, what in (('"A line"', '"B line"', "1: expected 'B line'"), ('"1"]', '"2"]', "3: expected '2'")):

@@ -31,8 +31,9 @@ def notebook(
     mime = "application/papermill.record/"
     figure = {"name": "line", "message": "Two are 3 apart", "data": data}
     claim = {"claim": {"claim": "mini:thm-1", "verdict": "holds", "checks": []}}
+    glued = {"scrapbook": {"name": "top", "mime_prefix": mime}}
     outputs = {
-        "glue": ("display_data", {f"{mime}text/plain": repr(number)}, {"scrapbook": {"name": "top", "mime_prefix": mime}}),
+        "glue": ("display_data", {f"{mime}text/plain": repr(number)}, glued),
         "frame": ("execute_result", {"text/html": table, "text/plain": "<HTML>"}, {}),
         "draw": ("execute_result", {"image/svg+xml": "<svg/>", "text/plain": "figure"}, {"figure": figure}),
         "links": ("execute_result", {"text/html": '<p class="figure-links"><a href="8">data</a></p>'}, {}),
@@ -50,7 +51,7 @@ def shown(**given: str) -> list[Entry]:
     return list(entries("01-first", notebook(**given)))
 
 
-def test_all_that_a_page_shows_is_kept_once():
+def test_all_that_a_page_shows_is_kept_once() -> None:
     # a claim's text, links with the same data, a style, a script and prose without a cell are none of it
     assert shown() == [
         ("01-first", "number", "top", ("0.9987",)),
@@ -61,7 +62,7 @@ def test_all_that_a_page_shows_is_kept_once():
     ]
 
 
-def test_two_outputs_of_a_cell_are_two():
+def test_two_outputs_of_a_cell_are_two() -> None:
     page = notebook()
     page.cells[2].outputs *= 2
     assert [it.name for it in entries("01-first", page) if it.kind == "table"] == ["frame", "frame (2)"]
@@ -97,11 +98,11 @@ def test_two_outputs_of_a_cell_are_two():
         ({"said": "Milano\n"}, "text say: expected 'Paris', observed 'Milano'"),
     ],
 )
-def test_what_is_altered_is_found(changed: dict[str, str], line: str):
+def test_what_is_altered_is_found(changed: dict[str, str], line: str) -> None:
     assert list(map(str, differences(shown(), shown(**changed)))) == [f"01-first: {line}"]
 
 
-def test_a_float_within_the_tolerance_is_the_same():
+def test_a_float_within_the_tolerance_is_the_same() -> None:
     # a slip in TOLERANCE or DIGITS: the last kept digit may move, the ninth not (see above)
     assert not list(differences(shown(), shown(data="x,y\n1,0.33333333343\n2,tie\n")))
     near = [Entry("01-first", "figure", "line", (f"{value!r}",)) for value in (0.25, 0.2500000001)]
@@ -126,37 +127,37 @@ def test_a_float_within_the_tolerance_is_the_same():
         ("12345678901234567890", "12345678901234567891", False),
     ],
 )
-def test_whole_numbers_and_words_are_exact_and_what_should_be_0_is_0(one: str, other: str, alike: bool):
+def test_whole_numbers_and_words_are_exact_and_what_should_be_0_is_0(one: str, other: str, alike: bool) -> None:
     assert (apart(one, other) <= 1) == (apart(other, one) <= 1) == alike
 
 
-def test_what_is_missing_and_what_is_new_are_found():
+def test_what_is_missing_and_what_is_new_are_found() -> None:
     gone = [it for it in shown() if it.kind != "table"]
     more = [*shown(), Entry("01-first", "figure", "dots", ("a",))]
     assert list(map(str, differences(shown(), gone))) == ["01-first: table frame: expected a table, observed nothing"]
     assert list(map(str, differences(shown(), more))) == ["01-first: figure dots: expected nothing, observed a figure"]
 
 
-def test_only_floats_are_said_to_be_numeric():
+def test_only_floats_are_said_to_be_numeric() -> None:
     # under other versions those are counted, not listed: a word or a whole number must not be among them
     wrong = [{"number": "0.9988"}, {"number": "best"}, {"table": TABLE.replace("41", "42")}, {"said": "Milano\n"}]
     assert [it.numeric for one in wrong for it in differences(shown(), shown(**one))] == [True, False, False, False]
 
 
-def test_a_long_row_is_shown_where_it_parts():
+def test_a_long_row_is_shown_where_it_parts() -> None:
     rows = [("7 " * 200,), ("7 " * 150 + "8 " + "7 " * 49,)]
     [line] = map(str, differences(*([Entry("01-first", "text", "say", it)] for it in rows)))
     assert len(line) < 200
     assert "8 7" in line
 
 
-def test_long_numbers_keep_ten_digits_and_stay_what_they_are():
+def test_long_numbers_keep_ten_digits_and_stay_what_they_are() -> None:
     row = "0.12345678901234 | 1.000000000000001 | 12345678901234 | −1.2345678901234e−7"
     [it] = [it for it in shown(said=row) if it.name == "say"]
     assert it.rows == ("0.123456789 | 1.0 | 12345678901234 | -1.23456789e-07",)
 
 
-def test_a_record_of_two_profiles_gives_each_its_own():
+def test_a_record_of_two_profiles_gives_each_its_own() -> None:
     smoke, standard = shown(number="0.5"), shown()
     content = json.loads(pages.written({"smoke": 1, "standard": 2}, {"smoke": smoke, "standard": standard}))
     assert content["made"] == {"smoke": 1, "standard": 2}
@@ -166,7 +167,7 @@ def test_a_record_of_two_profiles_gives_each_its_own():
     assert pages.read(content, "paper") == []
 
 
-def test_numbers_are_counted_by_kind():
+def test_numbers_are_counted_by_kind() -> None:
     told = "1 numbers in 1 sentences, 3 numbers in 1 tables, 4 numbers in 1 figures, 2 numbers in 2 printed texts"
     assert pages.counted(shown()) == told
 
@@ -179,13 +180,13 @@ def built(tmp_path: Path) -> Layout:
     return layout
 
 
-def test_a_build_writes_what_its_pages_show(built: Layout):
+def test_a_build_writes_what_its_pages_show(built: Layout) -> None:
     content = json.loads(built.pages.read_bytes())
     assert sorted(pages.read(content, "standard")) == sorted(shown())
     assert content["made"]["standard"].keys() == {"seed", "versions"}, "no clock, no path, no commit"
 
 
-def test_bytes_that_are_altered_or_other_are_found(built: Layout):
+def test_bytes_that_are_altered_or_other_are_found(built: Layout) -> None:
     made = (built.build / "SHA256SUMS").read_text()
     names = ["figures/line.csv", "figures/line.svg", "pages.json", "records.json"]
     assert sorted(sums.committed(made)) == names
@@ -210,7 +211,7 @@ def _kinds(profile: str) -> Counter[str]:
 
 
 @pytest.mark.parametrize("profile", ["smoke", "standard"])
-def test_the_committed_record_has_all_kinds_and_every_figure(profile: str):
+def test_the_committed_record_has_all_kinds_and_every_figure(profile: str) -> None:
     # a record that lost a profile or a kind would be compared with nothing
     kinds, layout = _kinds(profile), Layout(ROOT)
     listed = sums.committed(layout.expected_sums(profile).read_text())
@@ -220,7 +221,7 @@ def test_the_committed_record_has_all_kinds_and_every_figure(profile: str):
     assert kinds["table"] > 200
 
 
-def test_what_moves_is_little_and_is_in_the_record():
+def test_what_moves_is_little_and_is_in_the_record() -> None:
     moved = json.loads((ROOT / "data/expected/processor-dependent.json").read_bytes())["moved"]
     content = json.loads((ROOT / "data/expected/pages.json").read_bytes())
     assert {tuple(key) for key in moved} <= {it.key for it in pages.read(content, "smoke")}
