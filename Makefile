@@ -35,11 +35,11 @@ status: .venv/.ready  ## what `make book` would run, and why
 run: .venv/.ready  ## one chapter with your parameters: CHAPTER=07 ARGS="-p exact_k 15", or ARGS=--list
 	@$(RUN) -m companion run $(CHAPTER) $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
 
-verify: .venv/.ready  ## compare this build's records with data/expected
+verify: .venv/.ready  ## compare this build with data/expected: records, prose, tables, figures; on one machine bytes
 	@$(RUN) -m companion verify $(if $(PROFILE),--profile $(PROFILE)) $(ARGS)
 
-certificates: _build/checker/.ready  ## check every certificate, and write it anew, where neither package, nor numpy, is installed
-	@_build/checker/bin/python certificates/check.py data/certificates
+certificates: _build/checker/.ready  ## check every certificate, that none is missing, and write it anew, where neither package, nor numpy, is installed
+	@_build/checker/bin/python certificates/check.py --every data/certificates
 	@rm -rf _build/checker/filled && cp -R data/certificates _build/checker/filled
 	@_build/checker/bin/python certificates/fill.py _build/checker/filled
 	@diff -r data/certificates _build/checker/filled

@@ -1,13 +1,14 @@
 """Check certificates: recompute what a refutation rests on, and say whether it stands. Nothing of ours is used.
 
     pip install python-flint
-    python check.py FILE-OR-FOLDER ...      # - is what comes in
+    python check.py FILE-OR-FOLDER ...      # - is what comes in; with --every, each statement below must be shown
 
 A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and the two
 sides of the inequality there. This program knows what each claim prints (one module a paper), computes both sides anew
 from the instance alone, in exact rationals or in balls that hold the true value, and says
 `VIOLATED by at least …` (or `VIOLATED: not strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`, after the
-claim and the file's name. It ends with 1 if any is not shown.
+claim and the file's name. It ends with 1 if any is not shown; with `--every` also if this program knows a statement
+of which there is no certificate.
 """
 
 from __future__ import annotations
@@ -189,17 +190,23 @@ def told(sides: Sides) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    paths = [path for it in map(Path, arguments) for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
-    certain = 0
+    every = "--every" in arguments
+    given = [Path(it) for it in arguments if it != "--every"]
+    paths = [path for it in given for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
+    certain, missing = 0, set(STATEMENTS) if every else set()
     for path in paths:
         try:
             text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-            print(f"{read(text)['claim']} ({path.stem}): {check(text)}")
+            it = read(text)
+            print(f"{it['claim']} ({path.stem}): {check(text)}")
             certain += 1
+            missing.discard(f"{it['claim']} | {it['printed']}")
         except (NotShown, OSError, UnicodeDecodeError) as error:
             print(f"{path.name}: NOT SHOWN: {error}")
-    print(f"{certain} of {len(paths)} shown")
-    return int(not paths or certain < len(paths))
+    for name in sorted(missing):
+        print(f"NOT SHOWN: no certificate of {name}")
+    print(f"{certain} of {len(paths)} shown{f', of {len(STATEMENTS)} statements' if every else ''}")
+    return int(not paths or certain < len(paths) or bool(missing))
 
 
 if __name__ == "__main__":

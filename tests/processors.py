@@ -4,7 +4,7 @@
     make processors ARGS="haswell znver3"               # these two
     make processors ARGS="--unlike 2 --quick"           # two unlike this one, in minutes
     make processors ARGS="--unlike 2 --quick --bare"    # the book of the first as Jupyter Book alone builds it
-    make processors ARGS="--write"                      # and put the table into book/reproduce.md
+    make processors ARGS="--write"                      # and write the table and what moved
 
 A processor is what four libraries make of it: numba compiles for its name and features, NumPy picks its loops, OpenBLAS
 its kernels, and the C library its exp and log. Each is told by a variable, and a probe looks whether it listened. Under
@@ -37,6 +37,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "_build" / "processors"
 PAGE = ROOT / "book" / "reproduce.md"
+MOVED = ROOT / "data" / "expected" / "processor-dependent.json"
 PROFILE = "smoke"
 #: What pytest is asked for. In a quick run the library alone: of the book's own code the verdicts tell.
 TESTS = {
@@ -299,10 +300,10 @@ def _book(tree: Path, environment: Mapping[str, str], quick: bool, bare: bool) -
     """The book in smoke: what of it the table says, and what differs from the committed records."""
     import nbformat
 
-    from companion.press import BuildError
+    from companion.press import BuildError, pages
     from companion.press.collect import collect
     from companion.press.pipeline import Build
-    from companion.press.verify import differences, distances
+    from companion.press.verify import differences, distances, processor_dependent
 
     build = Build(tree, PROFILE)
     whole = json.loads(build.layout.expected(PROFILE).read_bytes())["records"]
@@ -332,11 +333,20 @@ def _book(tree: Path, environment: Mapping[str, str], quick: bool, bare: bool) -
     except BuildError as error:
         lines += str(error).splitlines()
     lines += map(str, differences(build.ledger, *sides))
+    shown = pages.read(json.loads(build.layout.expected_pages.read_bytes()), PROFILE)
+    # Jupyter Book alone keeps no numbers of sentences: what it ran is held by its claims
+    shown = [it for it in shown if it.chapter in ran and not bare]
+    moved = [] if bare else list(pages.differences(shown, collected.pages))
+    known = processor_dependent(build.layout)
+    lines += [str(it) for it in moved if it.key not in known]
+    still = known | {it.key for it in moved}
+    far = pages.distances((it for it in shown if it.key not in still), collected.pages)
     asked = [record for record in whole if record["chapter"] in {it.name for it in due}]
     numbers = {
         "claims": len(asked),
         "agree": sum(verdicts.get(record["claim"]) == record["verdict"] for record in asked),
-        "largest": max(distances(build.ledger, *sides), default=0.0),
+        "largest": max(*distances(build.ledger, *sides), *far, 0.0, 0.0),
+        "moved": sorted({it.key for it in moved}),
     }
     return numbers, lines
 
@@ -417,6 +427,15 @@ def table(text: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     return MARKS.sub("\n" + "\n".join(lines).replace("\\", r"\\") + "\n\n", text)
 
 
+def write_moved(path: Path, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write which entries of pages moved on any processor; what moved before stays, unless all ran."""
+    moved = {tuple(key) for row in rows.values() for key in row.get("moved", [])}
+    if not rows.keys() >= {it.name for it in PROCESSORS}:
+        moved |= {tuple(key) for key in json.loads(path.read_bytes())["moved"]}
+    listed = ",\n  ".join(json.dumps(key, ensure_ascii=False) for key in sorted(moved))
+    path.write_text(f'{{"moved": [\n  {listed}]}}\n', encoding="utf-8")
+
+
 def _saved(folder: Path) -> dict[str, dict[str, Any]]:
     """Rows that were made here, by name."""
     return {row["name"]: row for path in folder.glob("*.json") for row in [json.loads(path.read_bytes())]}
@@ -430,7 +449,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="the cheapest three fifths of the claims, and few tests")
     parser.add_argument("--bare", action="store_true", help="the first one's book, whole, by `jupyter-book build .`")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="processors at once")
-    parser.add_argument("--write", action="store_true", help="put the table into book/reproduce.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put the table into book/reproduce.md, what moved into data/expected"
+    )
     parser.add_argument("--planted", action="store_true", help="run tests/planted.py alone: are its faults found?")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="for copies of the tree")
     parser.add_argument("--probe", action="store_true", help=argparse.SUPPRESS)
@@ -481,6 +502,7 @@ def main() -> int:
         print(line)
     if given.write:
         PAGE.write_text(table(PAGE.read_text(encoding="utf-8"), _saved(given.folder)), encoding="utf-8")
+        write_moved(MOVED, _saved(given.folder))
     return 1 if wrong_lines else 0
 
 

@@ -193,6 +193,13 @@ def test_workflow_trusts_hashes_and_keeps_no_credentials():
     assert all(step["if"] == "!cancelled()" for step in rest), "one red step hides no other"
 
 
+def test_certificates_are_checked_before_a_change_lands():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
+    assert "make certificates" in [step.get("run") for step in jobs["tests"]["steps"]]
+    assert "make certificates" in (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "check.py --every data/certificates" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
 def test_a_release_is_built_after_all_checks_and_sent_by_nothing_of_ours():
     jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
     package, publish = jobs["package"], jobs["publish"]

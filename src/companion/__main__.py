@@ -117,15 +117,15 @@ def verify(
         int | None, typer.Option(min=1, help="Instead: run so many random cells of the arena's table again.")
     ] = None,
 ) -> None:
-    """Compare the last build's records with data/expected; or the arena's table with its cells run again."""
+    """Compare the last build with data/expected; or the arena's table with its cells run again."""
     if sample is not None:
         _sampled(sample)
         return
     from companion.press.layout import Layout
     from companion.press.verify import verify as compare
 
-    built, claims, differences = compare(Layout(_root().resolve()), profile, update, every)
-    for line in differences:
+    built, claims, differences, told = compare(Layout(_root().resolve()), profile, update, every)
+    for line in (*differences, *told):
         _say(line)
     if differences and not update:
         raise typer.Exit(1)

@@ -387,3 +387,18 @@ def test_what_is_no_certificate_is_refused_in_a_line(text: str, why: str) -> Non
 def test_a_float_side_is_refused() -> None:
     with pytest.raises(NotShown, match="exact or a ball"):
         check.compute(lambda: [(0.5, "<=", arb(1))], {})
+
+
+def test_with_every_a_statement_without_a_certificate_is_missed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "check", lambda text: "VIOLATED")  # what each shows is tested above
+    assert check.main(["--every", str(FOLDER)]) == 0
+    assert f"{len(FILES)} of {len(FILES)} shown, of {len(check.STATEMENTS)} statements" in capsys.readouterr().out
+    for path in FILES[1:]:
+        (tmp_path / path.parent.name).mkdir(exist_ok=True)
+        (tmp_path / path.parent.name / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    assert check.main([str(tmp_path)]) == 0
+    assert check.main(["--every", str(tmp_path)]) == 1
+    lost = json.loads(TEXTS[0])
+    assert f"NOT SHOWN: no certificate of {lost['claim']} | {lost['printed']}\n" in capsys.readouterr().out

@@ -117,6 +117,7 @@ def test_account_and_products(built: Built) -> None:
     sums = [line.split("  ") for line in (root / "_build/SHA256SUMS").read_text().splitlines()]
     products = {
         "records.json",
+        "pages.json",
         *(f"{folder}/{n}" for folder in ("figures", "html") for n in snapshot(root / "_build" / folder)),
     }
     assert [name for _, name in sums] == sorted(products)
@@ -406,7 +407,9 @@ def test_verify(book: Path) -> None:
         verify(layout)
     fresh = ["now expected: mini2020:alg-1: expected nothing, observed a record"]
     fresh += ["now expected: mini2020:thm-1: expected nothing, observed a record"]
-    assert verify(layout, "standard", update=True) == ("standard", 2, fresh)
+    assert verify(layout, "standard", update=True)[:2] == ("standard", 2)
+    layout.expected("standard").unlink()
+    assert verify(layout, "standard", update=True)[2] == fresh, "pages are expected by now"
     with pytest.raises(BuildError, match="of profile 'standard'; allowed: 'paper'"):
         verify(layout, "paper")
     with pytest.raises(UsageError, match="profile: 'nope'"):
@@ -442,6 +445,28 @@ def test_verify(book: Path) -> None:
     assert verify(layout, update=True)[2] == [f"now expected: {it}" for it in differences]
     assert verify(layout, update=True)[2] == verify(layout)[2] == []
     assert json.loads(expected.read_text()) == json.loads(layout.records.read_text()) | {"machine": machine()}
+    committed = layout.expected_sums("standard")
+    sums, pages = committed.read_text(), layout.expected_pages
+    kept = pages.read_text()
+    assert verify(layout)[3][1] == f"bytes: compared: {len(sums.splitlines())} files with data/expected/standard.sha256"
+    committed.write_text(sums.replace(sums[:64], "0" * 64))
+    [line, apart] = verify(layout)[2]
+    assert apart == f"{sums.splitlines()[0][66:]}: other bytes than in the committed checksums, on the same machine"
+    committed.write_text(sums)
+    [shown] = [it for it in json.loads(kept)["pages"] if it["name"] == "line"]
+    assert shown["rows"] == ["A line", "x", "1"]
+    for old, new, what in (('"A line"', '"B line"', "1: expected 'B line'"), ('"1"]', '"2"]', "3: expected '2'")):
+        pages.write_text(kept.replace(old, new))
+        assert verify(layout)[2][1].startswith(f"01-first: figure line, row {what}, observed ")
+    other = {"moved": [["01-first", "figure", "line"]]}
+    (layout.expected_pages.parent / "processor-dependent.json").write_text(json.dumps(other))
+    assert len(verify(layout)[2]) == 2, "on the machine of the record all is compared"
+    pages.write_text(pages.read_text().replace(platform.machine(), "abacus"))
+    assert verify(layout)[2] == []
+    assert "1 entries are not compared" in verify(layout)[3][1]
+    pages.write_text(json.dumps({"made": {}, "pages": []}))
+    assert verify(layout)[3][0].startswith("pages: not compared: data/expected/pages.json has none of standard; ")
+    pages.write_text(kept)
     records["versions"] = {}
     del records["machine"]
     expected.write_text(json.dumps(records))

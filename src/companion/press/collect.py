@@ -1,4 +1,4 @@
-"""Take claim records and figures out of executed notebooks' output metadata."""
+"""Take claim records, figures and all else that pages show out of executed notebooks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from companion.ledger.judge import Difference
 from companion.press import BuildError
 from companion.press.execute import versions
 from companion.press.layout import Layout, digest
+from companion.press.pages import Entry, entries
+from companion.press.pages import written as pages_written
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What chapters left in a profile: records as plain data, figures as file name and content."""
+    """What chapters left in a profile: records as plain data, figures as file name and content, all else as entries."""
 
     profile: str
     records: list[dict[str, Any]]
     figures: dict[str, bytes]
     seed: int = ROOT
+    pages: Sequence[Entry] = ()
 
     @property
     def narrow(self) -> dict[str, bytes]:
@@ -43,14 +46,21 @@ class Collected:
         content = {"profile": self.profile, "seed": self.seed, "versions": versions()}
         return written(content, self.records)
 
+    @property
+    def shown(self) -> bytes:
+        """Content of `_build/pages.json`."""
+        made = {self.profile: {"seed": self.seed, "versions": versions()}}
+        return pages_written(made, {self.profile: self.pages})
+
     def write(self, layout: Layout) -> None:
-        """Write records, and figures with their data; the checksums are no longer true."""
+        """Write records, figures with their data, and what else pages show; the checksums are no longer true."""
         (layout.build / "SHA256SUMS").unlink(missing_ok=True)
         folder = layout.fresh()
         folder.mkdir()
         for name, data in self.figures.items():
             (folder / name).write_bytes(data)
         layout.replace_folder(folder, layout.build / "figures")
+        layout.write(layout.pages, self.shown)
         layout.write(layout.records, self.json)
 
 
@@ -70,8 +80,13 @@ def _line(value: Any) -> str:
 
 
 def write_checksums(layout: Layout, site: bool) -> None:
-    """Write the checksums of records, figures and, where it was made of them, the site, as `sha256sum` does."""
-    files = [layout.records, *(layout.build / "figures").iterdir(), *(layout.html.rglob("*") if site else ())]
+    """Write the checksums of records, pages, figures and, where it was made of them, the site, as `sha256sum` does."""
+    files = [
+        layout.records,
+        layout.pages,
+        *(layout.build / "figures").iterdir(),
+        *(layout.html.rglob("*") if site else ()),
+    ]
     names = {file.relative_to(layout.build).as_posix(): file for file in files if file.is_file()}
     lines = (f"{digest(names[name].read_bytes())}  {name}\n" for name in sorted(names))
     layout.write(layout.build / "SHA256SUMS", "".join(lines).encode())
@@ -87,13 +102,16 @@ def collect(profile: str, notebooks: Mapping[str, nbformat.NotebookNode], seed: 
     """Records and figures of executed `notebooks`, by chapter; a figure's name is usable and its own."""
     records: list[dict[str, Any]] = []
     figures: dict[str, bytes] = {}
+    pages: list[Entry] = []
     for chapter, notebook in notebooks.items():
+        pages += entries(chapter, notebook)
         for output in outputs(notebook):
             if entry := output.metadata.get("claim"):
                 records.append({**entry, "chapter": chapter})
             if figure := output.metadata.get("figure"):
                 figures |= _figure(chapter, figure, output, figures)
-    return Collected(profile, sorted(records, key=lambda entry: (entry["claim"], entry["chapter"])), figures, seed)
+    ordered = sorted(records, key=lambda entry: (entry["claim"], entry["chapter"]))
+    return Collected(profile, ordered, figures, seed, pages)
 
 
 def _figure(chapter: str, figure: Mapping[str, str], output: Any, taken: Iterable[str]) -> dict[str, bytes]:

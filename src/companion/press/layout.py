@@ -61,6 +61,20 @@ class Layout:
         """What the chapters observed."""
         return self.build / "records.json"
 
+    @property
+    def pages(self) -> Path:
+        """What the chapters show besides."""
+        return self.build / "pages.json"
+
+    @property
+    def expected_pages(self) -> Path:
+        """What they are expected to show, in every profile."""
+        return self.root / "data" / "expected" / "pages.json"
+
+    def expected_sums(self, profile: str) -> Path:
+        """Checksums of what is expected, where the same machine makes it."""
+        return self.root / "data" / "expected" / f"{profile}.sha256"
+
     def expected(self, profile: str) -> Path:
         """What they are expected to observe."""
         return self.root / "data" / "expected" / f"{profile}.json"

@@ -15,13 +15,15 @@ from companion.press.layout import Layout
 
 
 def machine() -> dict[str, str]:
-    """The kind of this machine, never its name: processor, architecture, system, Python."""
-    return {
+    """The kind of this machine, never its name: processor, architecture, system, C library, Python."""
+    kind = {
         "processor": _processor(),
         "architecture": platform.machine(),
         "system": platform.system(),
+        "C library": " ".join(platform.libc_ver()).strip(),
         "Python": platform.python_version(),
     }
+    return {name: value for name, value in kind.items() if value}
 
 
 def _processor() -> str:
@@ -53,5 +55,5 @@ def committed(layout: Layout, profile: str) -> str:
 
 
 def _listed(parts: Mapping[str, str]) -> str:
-    bare = ("processor", "architecture", "system")
+    bare = ("processor", "architecture", "system", "C library")
     return ", ".join(value if name in bare else f"{name} {value}" for name, value in parts.items())

@@ -1,12 +1,14 @@
-"""Compare the records of this build with the committed ones: integers and text exactly, floats by tolerance.
+"""Compare this build with the committed one: integers and text exactly, floats by tolerance, on one machine bytes.
 
-A verdict that changed without a row in the history of the ledger differs, too; so does a number from its certificate.
+Compared are the records of claims, and what pages show besides. A verdict that changed without a row in the history of
+the ledger differs, too; so does a number from its certificate.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +18,7 @@ from companion.ledger.claim import Check, bearing
 from companion.ledger.files import Claim, load_ledger
 from companion.ledger.history import unrecorded
 from companion.ledger.judge import differing
-from companion.press import BuildError, UsageError
+from companion.press import BuildError, UsageError, pages, sums
 from companion.press.collect import written
 from companion.press.layout import Layout
 from companion.press.machine import machine, origin
@@ -41,14 +43,21 @@ class Difference(NamedTuple):
         return f"{self.claim}: {self.what}"
 
 
-def verify(
-    layout: Layout, profile: str | None = None, update: bool = False, every: bool = False
-) -> tuple[str, int, list[str]]:
-    """The built profile, how many records were compared with `data/expected/<profile>.json`, and what differs.
+class Verified(NamedTuple):
+    """The profile that is built, its number of records, what differs, and what was compared and what was not."""
 
-    The first line says what made the expected records; where it was other versions, it stands for all numbers, unless
-    `every`. After an update the lines are those numbers that it blesses and that a verdict turns on, and how many
-    others; records that differ from the ledger are refused.
+    profile: str
+    records: int
+    lines: list[str]
+    told: list[str]
+
+
+def verify(layout: Layout, profile: str | None = None, update: bool = False, every: bool = False) -> Verified:
+    """Compare the build with `data/expected`: its records, what its pages show besides, and on one machine its bytes.
+
+    The first line that differs says what made the expected records; where it was other versions, it stands for all
+    numbers, unless `every`. After an update the lines are those numbers that it blesses and that a verdict turns on,
+    and how many others; records that differ from the ledger are refused.
     """
     if profile is not None and profile not in PROFILES:
         raise UsageError(f"profile: {profile!r}; allowed: {', '.join(PROFILES)}")
@@ -76,17 +85,80 @@ def verify(
         before = _load(layout, target, "") if target.exists() else {"records": []}
         content = {key: value for key, value in built.items() if key != "records"}
         layout.write(target, written(content | {"machine": machine()}, built["records"]))
-        return built["profile"], len(built["records"]), _blessed(list(differences(ledger, before, built)))
+        lines = _blessed(list(differences(ledger, before, built))) + _update_pages(layout, built["profile"])
+        return Verified(built["profile"], len(built["records"]), lines, [])
     expected = _load(layout, target, "`companion verify --update` writes it")
     found = list(differences(ledger, expected, built))
     other = any(built["versions"].get(name) != made for name, made in expected.get("versions", {}).items())
     shown = [it for it in found if every or not (other and it.numeric)]
     told = {it.claim for it in shown}
-    lines = [f"expected records {origin(expected)}{f': {_count(found)}' if other else ''}"] if found or judged else []
-    lines += [*map(str, shown), *(str(it) for name, it in judged.items() if name not in told)]
+    lines = [*map(str, shown), *(str(it) for name, it in judged.items() if name not in told)]
+    apart, compared = _pages(layout, built["profile"])
+    lines += [str(it) for it in apart if every or not (other and it.numeric)]
+    altered, bytewise = _sums(layout, expected, built)
+    lines += altered
+    if found or apart or lines:
+        counted = f": {_count(found, apart)}" if other and (found or apart) else ""
+        lines.insert(0, f"expected records {origin(expected)}{counted}")
     lines += unrecorded(layout.root, ledger)
     lines += unlike(layout.root, built["records"])
-    return built["profile"], len(built["records"]), lines
+    return Verified(built["profile"], len(built["records"]), lines, [*compared, *bytewise])
+
+
+def processor_dependent(layout: Layout) -> set[pages.Key]:
+    """What `make processors` saw move by more than its tolerance on another processor: a draw went another way."""
+    path = layout.root / "data" / "expected" / "processor-dependent.json"
+    listed = _load(layout, path, "")["moved"] if path.exists() else []
+    return {(chapter, kind, name) for chapter, kind, name in listed}
+
+
+def _pages(layout: Layout, profile: str) -> tuple[list[pages.Difference], list[str]]:
+    """What pages show otherwise than they are expected to; what was compared."""
+    built = pages.read(_load(layout, layout.pages, "run `companion book` first"), profile)
+    path = layout.expected_pages
+    content = _load(layout, path, "") if path.exists() else {"made": {}, "pages": []}
+    if profile not in content["made"]:
+        return [], [
+            f"pages: not compared: {layout.name(path)} has none of {profile}; `companion verify --update` adds it"
+        ]
+    expected, told = pages.read(content, profile), []
+    if content["made"][profile].get("machine") != machine() and (moved := processor_dependent(layout)):
+        expected, built = ([it for it in side if it.key not in moved] for side in (expected, built))
+        told = [f"pages: {len(moved)} entries are not compared: another kind of processor draws them otherwise"]
+    return list(pages.differences(expected, built)), [f"pages: compared: {pages.counted(built)}", *told]
+
+
+def _sums(layout: Layout, expected: Mapping[str, Any], built: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Files whose bytes are not as they were made, here or on the same machine before; what was compared."""
+    path, target = layout.build / "SHA256SUMS", layout.expected_sums(built["profile"])
+    if not path.exists():
+        return [f"{layout.name(path)}: not there; run `companion book` first"], []
+    made = path.read_text(encoding="utf-8")
+    lines = sums.altered(layout, made)
+    if not target.exists():
+        return lines, [
+            f"bytes: not compared: {layout.name(target)} is not there; `companion verify --update` writes it"
+        ]
+    if expected.get("machine") != machine() or expected.get("versions") != built["versions"]:
+        return lines, ["bytes: not compared: another kind of machine, or other versions, made the committed checksums"]
+    lines += sums.apart(target.read_text(encoding="utf-8"), made)
+    return lines, [f"bytes: compared: {len(sums.committed(made))} files with {layout.name(target)}"]
+
+
+def _update_pages(layout: Layout, profile: str) -> list[str]:
+    """Make the pages and checksums of this build the expected ones; how much of which kind differs."""
+    content = _load(layout, layout.pages, "run `companion book` first")
+    path = layout.expected_pages
+    before = _load(layout, path, "") if path.exists() else {"made": {}, "pages": []}
+    built = pages.read(content, profile)
+    changed = Counter(it.key[1] for it in pages.differences(pages.read(before, profile), built))
+    made = before["made"] | {profile: content["made"][profile] | {"machine": machine()}}
+    layout.write(path, pages.written(made, {it: pages.read(before, it) for it in made} | {profile: built}))
+    listed = sums.committed((layout.build / "SHA256SUMS").read_text(encoding="utf-8"))
+    layout.write(layout.expected_sums(profile), "".join(f"{it}  {name}\n" for name, it in listed.items()).encode())
+    return [
+        f"now expected: {changed[kind]} differences in {words}" for kind, words in pages.KINDS.items() if changed[kind]
+    ]
 
 
 def _blessed(found: Sequence[Difference]) -> list[str]:
@@ -106,9 +178,11 @@ def _load(layout: Layout, path: Any, hint: str) -> dict[str, Any]:
     return content
 
 
-def _count(found: Sequence[Difference]) -> str:
+def _count(found: Sequence[Difference], apart: Sequence[pages.Difference] = ()) -> str:
     numbers = [it.claim for it in found if it.numeric]
-    return f"{len(numbers)} numbers in {len(set(numbers))} claims differ (--every lists them)"
+    rows = sum(it.numeric for it in apart)
+    besides = f", and {rows} rows of pages," if rows else ""
+    return f"{len(numbers)} numbers in {len(set(numbers))} claims{besides} differ (--every lists them)"
 
 
 def differences(
