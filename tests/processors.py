@@ -336,7 +336,7 @@ def _book(tree: Path, environment: Mapping[str, str], quick: bool, bare: bool) -
     shown = pages.read(json.loads(build.layout.expected_pages.read_bytes()), PROFILE)
     # Jupyter Book alone keeps no numbers of sentences: what it ran is held by its claims
     shown = [it for it in shown if it.chapter in ran and not bare]
-    moved = [] if bare else list(pages.differences(shown, collected.pages))
+    moved = [] if bare else list(pages.differences(shown, collected.pages, abroad=True))
     known = processor_dependent(build.layout)
     lines += [str(it) for it in moved if it.key not in known]
     still = known | {it.key for it in moved}

@@ -401,7 +401,7 @@ def test_a_page_with_a_warning_leaves_the_last_site(book: Path) -> None:
 
 
 @pytest.mark.slow
-def test_verify(book: Path) -> None:
+def test_verify(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layout = Layout(book)
     with pytest.raises(BuildError, match=r"^data/expected/standard.json: not there; `companion verify --update`"):
         verify(layout)
@@ -464,6 +464,13 @@ def test_verify(book: Path) -> None:
     pages.write_text(pages.read_text().replace(platform.machine(), "abacus"))
     assert verify(layout)[2] == []
     assert "1 entries are not compared" in verify(layout)[3][1]
+    (layout.expected_pages.parent / "processor-dependent.json").write_text('{"moved": []}')
+    assert len(verify(layout)[2]) == 2, "one entry of so few is no small share"
+    monkeypatch.setattr("companion.press.pages.MOVING", 1)
+    assert verify(layout)[2] == []
+    assert verify(layout)[3][1].startswith(
+        "pages: moved on this kind of machine, and no verdict hangs on it: 01-first: "
+    )
     pages.write_text(json.dumps({"made": {}, "pages": []}))
     assert verify(layout)[3][0].startswith("pages: not compared: data/expected/pages.json has none of standard; ")
     pages.write_text(kept)
