@@ -32,7 +32,7 @@ from companion.press import execute as execution
 from companion.press.browser import check_in_browser
 from companion.press.execute import Job, _execute, execute, versions
 from companion.press.layout import Layout
-from companion.press.machine import machine
+from companion.press.machine import _listed, machine
 from companion.press.pipeline import Build
 from companion.press.verify import differences as expected_apart
 from companion.press.verify import verify
@@ -177,8 +177,7 @@ def test_words_render_without_executing(book: Path) -> None:
 @pytest.mark.slow
 def test_a_verdict_that_differs_is_one_line_and_fails_each_time(red: Built) -> None:
     (code, account, error), again = red.said
-    here = ", ".join(f"{name} {value}" for name, value in versions().items())
-    made = f"Abacus (beads), {platform.machine()}, {platform.system()}, Python {platform.python_version()}, {here}"
+    made = _listed(machine() | {"processor": "Abacus (beads)"} | versions())
     differs = "mini2020:alg-1: expected 'holds', observed 'refuted' [one (printed): 1 +- 1e-09 <= 0.5 is False]"
     line = f"companion: {differs}; committed record made on {made}; here {machine()['processor']}\n"
     assert (code, error) == (again[0], again[2]) == (1, line)

@@ -15,6 +15,7 @@ from companion.press import pages, sums
 from companion.press.collect import collect, write_checksums
 from companion.press.layout import Layout, digest
 from companion.press.pages import Entry, apart, differences, entries
+from companion.press.verify import _told
 
 ROOT = Path(__file__).parents[2]
 TABLE = (
@@ -178,6 +179,14 @@ def test_a_long_row_is_shown_where_it_parts() -> None:
     [line] = map(str, differences(*([Entry("01-first", "text", "say", it)] for it in rows)))
     assert len(line) < 200
     assert "8 7" in line
+
+
+def test_of_a_table_the_first_rows_that_differ_are_listed() -> None:
+    rows = tuple(map(str, range(9)))
+    found = list(differences([Entry("p", "table", "a", rows)], [Entry("p", "table", "a", ("x",) * 9)]))
+    assert _told(found, every=True) == list(map(str, found))
+    assert _told(found, every=False) == [*map(str, found[:3]), "p: table a: 6 rows more (--every lists them)"]
+    assert _told(found[:4], every=False) == list(map(str, found[:4]))
 
 
 def test_long_numbers_keep_ten_digits_and_stay_what_they_are() -> None:

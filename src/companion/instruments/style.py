@@ -70,13 +70,20 @@ _STYLE = {
 
 
 class _Drawing(Figure):
-    """Lays itself out, and no more, where nothing is to be rendered: before it is saved, and when lines are named."""
+    """Lays itself out, and no more, where nothing is to be rendered: before it is saved, and when lines are named.
+
+    The layout's solver adds up in the order of addresses in memory, so that its last bits are those of a run. Places of
+    panels are rounded: the same figure has the same bytes.
+    """
 
     def draw(self, renderer: Any) -> None:
-        disabled = "draw_path" in vars(renderer)  # as matplotlib does it
+        disabled = not inspect.ismethod(renderer.draw_path)  # matplotlib puts functions that do nothing in its place
         engine = self.get_layout_engine()
         if disabled and engine is not None:
             engine.execute(self)
+            for axes in self.axes:
+                place = axes.get_position(original=True).bounds
+                axes._set_position(tuple(round(it, 6) for it in place), which="original")  # type: ignore[attr-defined]
         else:
             super().draw(renderer)
 

@@ -10,17 +10,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from companion.press.execute import versions
 from companion.press.layout import Layout
 
+#: Variables by which libraries are made to take the machine for another.
+TOLD = ("NUMBA_CPU_FEATURES", "OPENBLAS_CORETYPE", "ARROW_USER_SIMD_LEVEL", "GLIBC_TUNABLES")
+
 
 def machine() -> dict[str, str]:
-    """The kind of this machine, never its name: processor, architecture, system, C library, Python."""
+    """The kind of this machine, never its name: what floats, and Python, are made with here."""
     kind = {
         "processor": _processor(),
         "architecture": platform.machine(),
         "system": platform.system(),
         "C library": " ".join(platform.libc_ver()).strip(),
+        "NumPy's loops": " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])),
+        "told": " ".join(f"{name}={os.environ[name]}" for name in TOLD if os.environ.get(name)),
         "Python": platform.python_version(),
     }
     return {name: value for name, value in kind.items() if value}
@@ -55,5 +62,5 @@ def committed(layout: Layout, profile: str) -> str:
 
 
 def _listed(parts: Mapping[str, str]) -> str:
-    bare = ("processor", "architecture", "system", "C library")
+    bare = ("processor", "architecture", "system", "C library", "told")
     return ", ".join(value if name in bare else f"{name} {value}" for name, value in parts.items())

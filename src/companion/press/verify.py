@@ -28,6 +28,8 @@ from companion.press.profiles import PROFILES
 FLOOR = 1e-15
 #: What is to be at most that is to be 0, but for rounding.
 RESIDUE = 1e-9
+#: Of a table or figure so many rows that differ are listed.
+ROWS = 3
 
 
 class Difference(NamedTuple):
@@ -94,7 +96,7 @@ def verify(layout: Layout, profile: str | None = None, update: bool = False, eve
     told = {it.claim for it in shown}
     lines = [*map(str, shown), *(str(it) for name, it in judged.items() if name not in told)]
     apart, compared = _pages(layout, built["profile"])
-    lines += [str(it) for it in apart if every or not (other and it.numeric)]
+    lines += _told([it for it in apart if every or not (other and it.numeric)], every)
     altered, bytewise = _sums(layout, expected, built)
     lines += altered
     if found or apart or lines:
@@ -135,6 +137,19 @@ def _pages(layout: Layout, profile: str) -> tuple[list[pages.Difference], list[s
         told += [f"pages: moved on this kind of machine, and no verdict hangs on it: {it}" for it in apart]
         apart = []
     return apart, told
+
+
+def _told(found: Sequence[pages.Difference], every: bool) -> list[str]:
+    """A line a row that differs, of the first rows of each entry alone, unless `every`."""
+    lines, rows = [], Counter(it.key for it in found)
+    seen: Counter[pages.Key] = Counter()
+    for it in found:
+        seen[it.key] += 1
+        if every or seen[it.key] <= ROWS or rows[it.key] == ROWS + 1:
+            lines.append(str(it))
+        elif seen[it.key] == ROWS + 1:
+            lines.append(f"{pages.said(it.key)}: {rows[it.key] - ROWS} rows more (--every lists them)")
+    return lines
 
 
 def _sums(layout: Layout, expected: Mapping[str, Any], built: Mapping[str, Any]) -> tuple[list[str], list[str]]:

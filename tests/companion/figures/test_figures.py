@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from companion.chapters.ranking_universities import counting_privacy, places, survey_counts
 from companion.instruments.style import (
@@ -211,6 +212,30 @@ def test_a_figure_that_says_nothing_stops_the_build(names, drawn, said):
     shown = [Shown(name, "<svg/>", ends([0.1]), "m:f", drawn) for name in names]
     with pytest.raises(BuildError, match=re.escape(said)):
         collect("smoke", {"01-page": page_with(*shown)})
+
+
+@styled
+def beside(frame):
+    figure, made = panels(2, message="Two panels", height=1.5)
+    for axes, name in zip(made, frame, strict=True):
+        axes.plot(frame[name], label=name)
+    name_lines(made[0])
+    return figure
+
+
+def test_last_bits_of_the_layout_are_in_no_byte(monkeypatch):
+    # the layout's solver adds up in the order of addresses: its last bits were those of a run, and so were the bytes
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": [1.0, 0.5]})
+    laid, rng = ConstrainedLayoutEngine.execute, np.random.default_rng(39)
+
+    def nudged(engine, figure):
+        laid(engine, figure)
+        for axes in figure.axes:
+            x, y, width, height = axes.get_position(original=True).bounds
+            axes._set_position((x + rng.normal(0, 1e-13), y + rng.normal(0, 1e-13), width, height), which="original")
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", nudged)
+    assert len({_drawn("beside", frame, beside, phone=False)[1] for _ in "123"}) == 1
 
 
 def test_paths_are_no_more_exact_than_anybody_sees(two_lines):
