@@ -134,12 +134,12 @@ def _pages(layout: Layout, profile: str) -> tuple[list[pages.Difference], list[s
         told.append(f"pages: {len(moved)} entries are not compared: another kind of processor draws them otherwise")
     apart = list(pages.differences(expected, built, abroad=True))
     if apart and pages.few(apart, len(expected)):
-        told += [f"pages: moved on this kind of machine, and no verdict hangs on it: {it}" for it in apart]
+        told += [f"pages: moved on this kind of machine, and no verdict hangs on it: {it}" for it in _told(apart)]
         apart = []
     return apart, told
 
 
-def _told(found: Sequence[pages.Difference], every: bool) -> list[str]:
+def _told(found: Sequence[pages.Difference], every: bool = False) -> list[str]:
     """A line a row that differs, of the first rows of each entry alone, unless `every`."""
     lines, rows = [], Counter(it.key for it in found)
     seen: Counter[pages.Key] = Counter()
