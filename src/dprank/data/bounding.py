@@ -257,10 +257,12 @@ def _column(labels: Any) -> NDArray[Any]:
         if given.dtype.kind in "UT":
             return given.astype(object)
         return given if given.dtype.isnative else given.astype(given.dtype.newbyteorder("="))
-    kinds = set(map(type, labels))
-    with suppress(OverflowError):
-        if kinds <= {int} or kinds == {float}:
-            return np.array(labels, np.float64 if float in kinds else np.int64)
+    if len(labels) and type(labels[0]) in (int, float):
+        with suppress(OverflowError, ValueError):
+            given = np.array(labels)
+            # numpy makes whole numbers of nothing but whole numbers and truth values, but floats of both and floats
+            if given.dtype.kind == "i" or (given.dtype.kind == "f" and set(map(type, labels)) == {float}):
+                return given
     return np.fromiter(labels, object, len(labels))
 
 
