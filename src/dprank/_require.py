@@ -174,6 +174,17 @@ def require_columns(labels: Iterable[Any], names: Iterable[Any]) -> None:
             raise ValueError(f"column {shown(name)} {fault}, which has {len(labels)} columns")
 
 
+def is_number(value: Any) -> bool:
+    """Whether a cell is a real number, as columns of decimals have them too; truth values and spans of time are.
+
+    Examples
+    --------
+    >>> [is_number(value) for value in (0.5, Decimal("0.5"), Decimal("sNaN"), "0.5")]
+    [True, True, False, False]
+    """
+    return isinstance(value, numbers.Real) or (isinstance(value, Decimal) and value.is_finite())
+
+
 def require_unmasked(name: str, values: Any) -> None:
     """Refuse a masked array in which anything is: its mask would be lost, and what is missing counted."""
     if np.ma.is_masked(values):

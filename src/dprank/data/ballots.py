@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
-from dprank._require import as_array, require_columns, require_integers, require_whole, settle
+from dprank._require import as_array, is_number, require_columns, require_integers, require_whole, settle
 from dprank.data.bounding import kept, person_ids
 from dprank.data.files import as_pandas
 from dprank.data.rankings import Rankings, require_items
@@ -269,7 +268,7 @@ def _places_of(name: str, column: Any) -> NDArray[np.float64]:
     gone = column.isna().to_numpy()
     given = [np.nan if missing else place for place, missing in zip(column, gone, strict=True)]
     for row, place in enumerate(given):
-        whole = isinstance(place, numbers.Real) and not isinstance(place, bool | np.bool_ | np.timedelta64)
+        whole = is_number(place) and not isinstance(place, bool | np.bool_ | np.timedelta64)
         if not gone[row] and not (whole and 0 < place <= 2**53):
             raise ValueError(f"{name}[{row}] is no place; numbers above 0, up to 2^53, are: 1 for the best; or nothing")
     return np.array(given, float)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from dprank._frozen import Frozen, frozen
 from dprank._require import (
     as_list,
+    is_number,
     require_bool,
     require_column,
     require_columns,
@@ -462,7 +462,7 @@ def twice_the_outcome(name: str, outcome: ArrayLike, rows: Rows = None) -> NDArr
             # one word in a file makes text of its whole column: the word is at fault
             word = next((row for row in text if not _spells_a_number(array[row])), text[0])
             raise ValueError(f"{at_row(name, word, rows)} is not allowed; the numbers 1, 0.5 and 0 are")
-        array = np.array([allowed.get(x, np.nan) if isinstance(x, Real) else np.nan for x in array.tolist()], float)
+        array = np.array([allowed.get(x, np.nan) if is_number(x) else np.nan for x in array.tolist()], float)
     points = np.empty(len(array), np.uint8)
     bad = (_points_of_few if len(array) < FEW_ROWS else _points_kernel)(plain(array), points)
     if bad >= 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Frozen, frozen
-from dprank._require import require_columns, settle
+from dprank._require import is_number, require_columns, settle
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import item_names
 from dprank.data.files import as_pandas, read_table
@@ -144,7 +143,7 @@ class Rankings(Frozen):
             for row, value in enumerate(places.iloc[:, i]):
                 # one word in a file makes text of its whole column: the word is at fault
                 place = pd.to_numeric(value, errors="coerce") if isinstance(value, str) else value
-                if isinstance(place, bool) or not isinstance(place, numbers.Real) or place not in allowed:
+                if isinstance(place, bool) or not is_number(place) or place not in allowed:
                     raise ValueError(
                         f"{name}[{row}] is no place; places are the whole numbers 1 .. {m}, 1 for the best"
                     )

@@ -250,6 +250,7 @@ class Budget:
 
     Several processes may use one file at once, on a disk whose locks work; network file systems often have none. What
     is recorded survives the loss of power. Nothing is stored of data: no person, no count of rows, no hash of them.
+    A file with a second name, a hard link, is refused: each name has a journal of its own.
 
     A file whose entries were altered, taken out or put in another order is refused when it is opened.
 
@@ -854,7 +855,7 @@ def _named(path: Path) -> str:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is a file with something in it; a folder, a device, or no folder around it is refused."""
+    """Whether there is a file with something in it; else than one name of a file in a folder is refused."""
     # os.stat: to open and close the file here would drop this process's locks on it
     try:
         found = os.stat(path)
@@ -867,6 +868,9 @@ def _is_there(path: Path) -> bool:
     if not stat.S_ISREG(found.st_mode):
         kind = IsADirectoryError if stat.S_ISDIR(found.st_mode) else OSError
         raise kind(f"{_named(path)}: is no file; the path of a file is needed")
+    # SQLite's journal goes by the name: after a crash under one, what was spent under the other would be undone
+    if found.st_nlink > 1:
+        raise OSError(f"{_named(path)}: has another name too, a hard link; take all but one away: nothing is released")
     return found.st_size > 0
 
 
