@@ -48,6 +48,15 @@ def test_the_game_is_the_best_that_an_adversary_can_do(k, shift, steps):
         assert told == pytest.approx(best, rel=1e-7)
 
 
+@each("k", [1, 4])
+@each("shift", [0.3, 1.0])
+def test_the_game_is_rounded_up_by_a_billionth(k, shift):
+    """After 300 coins all is known, but with a chance that is nothing beside the allowance; twice that is too much."""
+    for steps in range(2 * k):
+        best = all_choices(k, shift, steps * shift, 400)
+        assert best < descent_delta(k, shift, steps * shift) <= best * (1 + 1.1e-9)
+
+
 @each("k", [1, 3, 10])
 @each("shift", [0.1, 0.7])
 def test_between_whole_steps_it_is_a_chord(k, shift):
