@@ -234,7 +234,7 @@ def test_a_loss_whose_square_is_no_float_is_a_loss(bounded_range):
 
 @each("k", [3, 5000])
 def test_without_a_delta_the_optimal_composition_is_the_sum(k):
-    """Of 5,000 rounds the chance that all tell the truth is 0 as a float: an epsilon computed from it would be too low."""
+    """Of 5,000 rounds the chance that all tell the truth is 0 as a float: an epsilon from it would be too low."""
     assert c.total_epsilon("optimal", k, 0.01, 0.0) == c.basic(k, 0.01) >= k * 0.01
     assert c.epsilon_per_round("optimal", k, 1.0) == pytest.approx(1 / k, rel=1e-12)
     assert c.basic(k, c.epsilon_per_round("optimal", k, 1.0)) <= 1.0

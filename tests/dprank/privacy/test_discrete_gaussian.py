@@ -146,7 +146,7 @@ def test_how_uneven_a_sum_over_a_grid_is_is_rounded_up(square):
 
 @each("folded", [0.45, 0.6, 1.0])
 def test_what_is_seen_of_differences_loses_twice_how_uneven_a_line_is(folded):
-    """Chances of a class lie within 1 -+ h of those on the line: h in delta, and a factor (1 + h) / (1 - h) in ratios."""
+    """Chances of a class lie within 1 -+ h of those on the line: h in delta, (1 + h) / (1 - h) in ratios."""
     h = discrete_gaussian._unevenness(folded * folded)
     parts, delta = [Answers(3.0, 8.0, 6)], 1e-5
     wanted = smoothed_epsilon(parts, delta / (1 + h)) + math.log1p(h) - math.log1p(-h)

@@ -121,7 +121,7 @@ def test_many_moves_neither_overflow_nor_lose_digits():
 
 @each("n", [1, 7, 60])
 def test_the_mass_that_is_kept_of_many_moves_is_1(n):
-    """Else that of a thousand numbers, 2^1000 say, were no float; in atoms is what no number between its centres has."""
+    """Else that of a thousand, 2^1000 say, were no float; in atoms is what no number between its centres has."""
     atoms, log_mass = LaplaceShift([1.0] * n, 4.0)._law[1::2]
     assert atoms.sum() == pytest.approx((1 + 1 / 8) ** -n, rel=1e-12)
     assert log_mass == pytest.approx(n * (math.log1p(1 / 8) - 1 / 8), rel=1e-12)
