@@ -270,6 +270,11 @@ def test_refuses_parameters(change, words):
 # --- conditioned noise ------------------------------------------------------------------------------------------------
 
 
+def test_no_more_numbers_are_drawn_than_are_held_at_once():
+    with refused("size = 33333334; an integer from 0 to 33333333 is needed"):
+        conditioned_laplace(3.0, 3, 33_333_334, rng=np.random.default_rng(1))
+
+
 @cache
 def conditioned_law(n, scale, reach):
     """Every vector that sums to zero, up to so far, and its chance."""

@@ -90,6 +90,23 @@ def test_what_is_too_long_or_too_rare_is_left_to_others():
     assert exact_epsilon([({0: 3}, 2.0)], 1e-6) == 0
 
 
+@each("moves", [{1: 1}, {1: 4}, {3: 2, 6: 1}])
+def test_laws_are_told_up_to_the_longest_table(monkeypatch, moves):
+    """What is convolved is as long as is said, but for a hundredth: neither more memory, nor less told."""
+    lengths = []
+
+    def seen(*given):
+        lengths.append(len(law := convolved(*given)))
+        return law
+
+    convolved = discrete_gaussian._convolved
+    monkeypatch.setattr(discrete_gaussian, "_convolved", seen)
+    told = [exact_delta([(moves, scale)], 0.0) < 1 for scale in np.geomspace(10, 500, 400)]
+    assert 0 < sum(told) == len(lengths) < len(told)
+    assert 0.99 * LONGEST < max(lengths) <= LONGEST
+    assert told == sorted(told, reverse=True)
+
+
 # --- smoothing -------------------------------------------------------------------------------------------------------
 
 

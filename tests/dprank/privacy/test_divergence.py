@@ -106,6 +106,8 @@ def test_order_signs_zeros_and_the_unit_change_nothing():
         assert LaplaceShift(moves, scale).delta(EPSILONS) == pytest.approx(wanted, rel=1e-12)
     assert LaplaceShift([], 1.0).delta(EPSILONS).tolist() == [0] * len(EPSILONS)
     assert LaplaceShift([0.0], 1.0).epsilon(0.0) == 0
+    # without a delta moves need no grid
+    assert LaplaceShift([1.0, math.pi], 2.0).epsilon(0.0) == (1 + math.pi) / 2
 
 
 def test_many_moves_neither_overflow_nor_lose_digits():
