@@ -171,7 +171,10 @@ def test_columns_of_any_kind():
     assert person_ids("who", whole).tolist() == [1, 2, 1]
     # beyond 63 bits a whole number is a text, in a column of its own too
     for labels in ([2**63], [2**63, 5, 2**64 - 1]):
-        assert person_ids("who", np.array(labels, np.uint64)).tolist() == person_ids("who", list(map(str, labels))).tolist()
+        assert (
+            person_ids("who", np.array(labels, np.uint64)).tolist()
+            == person_ids("who", list(map(str, labels))).tolist()
+        )
 
 
 def test_no_two_of_many_are_merged_by_accident():

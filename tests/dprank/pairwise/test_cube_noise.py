@@ -89,9 +89,9 @@ def test_of_a_scale_next_to_nothing_all_radii_but_0_weigh_less_than_a_unit():
 
 
 def test_as_many_numbers_as_are_allowed_are_drawn_exactly():
-    """Weights of 10^4 numbers fall slowly; that of radius t is most at n scale, to a few root n scales."""
-    for source in (dprank.SECURE, np.random.default_rng(1)):
-        assert 25 < np.abs(cube_noise(0.003, 10_000, 1, rng=source)).max() < 35
+    """Weights of 10^4 numbers fall slowly: the rest beyond the last radius is bounded all the same."""
+    # about n scale, the mean of a gamma variable, and a root n scales to either side
+    assert 15 < np.abs(cube_noise(0.002, 10_000, 1, rng=dprank.SECURE)).max() < 25
 
 
 def test_where_bits_do_not_decide_more_are_drawn(monkeypatch):

@@ -110,6 +110,11 @@ def test_order_signs_zeros_and_the_unit_change_nothing():
     assert LaplaceShift([1.0, math.pi], 2.0).epsilon(0.0) == (1 + math.pi) / 2
 
 
+def test_no_delta_is_negative_though_sums_may_round_below_0(monkeypatch):
+    monkeypatch.setattr(LaplaceShift, "_delta", lambda self, epsilon: -2.5e-86)
+    assert LaplaceShift([1.0], 1.0).delta([0.5, 2.0]).tolist() == [0, 0]
+
+
 def test_many_moves_neither_overflow_nor_lose_digits():
     shift = LaplaceShift([1.0] * 100, 0.5)
     assert shift.epsilon(0.0) == 200

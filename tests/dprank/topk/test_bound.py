@@ -38,7 +38,10 @@ def hockey_stick(p, q, epsilon):
     return sum(max(p[s] - math.exp(epsilon) * q[s], 0.0) for s in p)
 
 
-@each(("k", "shift", "epsilon"), [(1, 0.1, 1), (1, 0.5, 1), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.001, 5), (1, 1e-13, 0)])
+@each(
+    ("k", "shift", "epsilon"),
+    [(1, 0.1, 1), (1, 0.5, 1), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.001, 5), (1, 1e-13, 0)],
+)
 def test_is_the_formula_at_its_best_rounded_up_by_1e_13(k, shift, epsilon):
     with mpmath.workdps(40):
         exact, size = formula(k, shift, epsilon, math.inf)
