@@ -240,10 +240,20 @@ class _Surveyor:
         self.at = collector.nodeid.partition("::")[0]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        _forget()
         self.at, self.start = nodeid, time.process_time()
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.survey.seconds[nodeid] = time.process_time() - self.start
+
+
+def _forget() -> None:
+    """What functions remember of earlier tests, or a test that asks the same again would not reach them."""
+    for module in list(sys.modules.values()):
+        if str(getattr(module, "__file__", None)).startswith(f"{ROOT}{os.sep}src"):
+            for value in list(vars(module).values()):
+                if callable(clear := getattr(value, "cache_clear", None)):
+                    clear()
 
 
 class _Chooser:

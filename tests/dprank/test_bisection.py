@@ -16,6 +16,13 @@ def test_of_positive_numbers(border, start, within):
     assert border * (1 - 2 * within) <= largest(lambda x: x <= border, start, within) <= border
 
 
+def test_within_a_share_of_2_to_the_minus_40_unless_told():
+    """Halving the last bracket once less leaves every third border farther away."""
+    for border in [1 + at / 64 for at in range(64)]:
+        assert border <= least(lambda x: x >= border, 1.0) <= border * (1 + 2.0**-40)  # noqa: B023
+        assert border * (1 - 2.0**-40) <= largest(lambda x: x <= border, 1.0) <= border  # noqa: B023
+
+
 @pytest.mark.parametrize("border", [-(10**30), -7, 0, 1, 10**30])
 @pytest.mark.parametrize(("low", "high"), [(-1, 1), (5, 6), (-100, -50)])
 def test_of_whole_numbers(border, low, high):

@@ -53,7 +53,7 @@ def orders(table: Table) -> Intake:
     declared, ledger = table.declared, table.ledger
     person = None if declared.person is None else table.person(declared.person)
     column = table.column(declared.columns[0])
-    codes, distinct = column.factorize(use_na_sentinel=False)
+    codes, distinct = column.factorize()
     counts = np.bincount(codes, minlength=len(distinct))
     places = np.full((len(distinct), len(declared.items)), math.nan)
     fault = np.zeros(len(distinct), np.int8)
@@ -137,8 +137,8 @@ def long(table: Table) -> Intake:
         weight = np.zeros(size)
         weight[group] = each
         leave_group_out(weight[group] != each, "no such weight")
-    person = None if declared.person is None else keys[1]
-    return _cast(table, values, {"rows": group, "person": person, "named": keys[0] > 0, "weight": weight})
+    # without persons every ballot is somebody's
+    return _cast(table, values, {"rows": group, "person": keys[1], "named": keys[0] > 0, "weight": weight})
 
 
 def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -> Intake:

@@ -126,14 +126,15 @@ def _exact(scale: float, n: int, size: int, rng: SecureSource) -> list[NDArray[n
         equal = one[one == other].tolist()
         drawn = geometric(scale / 2, len(equal) * (2 * d + 1), rng=rng).reshape(len(equal), 2 * d + 1)
         totals = [ones + sum(rest) for ones, rest in zip(equal, drawn.tolist(), strict=True)]
-        found += [_ordered_sum(total, d) - _ordered_sum(total, d) for total in totals]
+        found += [_two_ordered_sums_apart(total, d) for total in totals]
     return found
 
 
-def _ordered_sum(total: int, d: int) -> NDArray[np.int64]:
-    """Numbers of stars between d bars, wherever the bars are among the stars."""
-    bars = sorted(secrets.SystemRandom().sample(range(total + d), d))
-    return np.asarray(np.diff([-1, *bars, total + d]) - 1, np.int64)
+def _two_ordered_sums_apart(total: int, d: int) -> NDArray[np.int64]:
+    """Differences of two ordered sums of the total, all alike: numbers of stars between d bars among the stars."""
+    draw = secrets.SystemRandom().sample
+    one, other = (np.sort(np.array(draw(range(total + d), d), np.int64)) for _ in range(2))
+    return np.diff(one - other, prepend=0, append=0)
 
 
 @dataclass(frozen=True)

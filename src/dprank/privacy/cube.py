@@ -6,7 +6,7 @@ import math
 import secrets
 from bisect import bisect_right
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 
 import numpy as np
@@ -123,18 +123,14 @@ def _bounds(scale: float, n: int, bits: int) -> tuple[list[int], list[int], int]
     """Whole numbers below and above the cumulative weights, and one above that of all radii."""
     last = _beyond(scale, n, 0.7 * bits + 20)
     fraction = bits + 64 + math.ceil(1.5 * min(last / scale, 1e6))
-    one, steep = 1 << fraction, Decimal(1) / Decimal(scale)
+    one = 1 << fraction
     less, more = 0, 1
-    if steep < fraction:
-        digits = fraction * 31 // 100 + 40
-        exact = Context(prec=digits)
+    if 1 / scale < fraction:
+        # 30 digits behind the point are right at least, though 1 / scale is rounded: a unit to either side is enough
+        exact = Context(prec=fraction * 31 // 100 + 40)
         ratio = exact.exp(exact.minus(exact.divide(Decimal(1), Decimal(scale))))
-        slack = exact.multiply(ratio, exact.scaleb(exact.add(steep, Decimal(9)), 1 - digits))
-        less, more = (
-            int(exact.multiply(bound, Decimal(one)).to_integral_value(ROUND_FLOOR))
-            for bound in (exact.subtract(ratio, slack), exact.add(ratio, slack))
-        )
-        less, more = max(less - 1, 0), more + 2
+        near = int(exact.multiply(ratio, Decimal(one)))
+        less, more = max(near - 1, 0), near + 2
     low, high, down, up, total_low, total_high = [], [], one, one, 0, 0
     for t in range(last):
         power = (2 * t + 1) ** n

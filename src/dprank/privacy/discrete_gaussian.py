@@ -115,7 +115,7 @@ def smoothed_epsilon(parts: Iterable[Answers], delta: float, *, folded: float = 
     if square == 0:
         return 0.0
     uneven = math.expm1(min(spread, 1.0))
-    line = _unevenness(folded * folded) if folded < math.inf else 0.0
+    line = _unevenness(folded * folded)
     if not (uneven < 0.5 and line < 0.5):
         return math.inf
     more = math.log1p(uneven) - math.log1p(-uneven) + math.log1p(line) - math.log1p(-line)

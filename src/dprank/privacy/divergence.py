@@ -209,7 +209,7 @@ class LaplaceShift:
         """Least delta at every epsilon, shape of `epsilons`. O(cells * numbers) each."""
         epsilons = as_floats("epsilons", epsilons)
         found = np.array([self._delta(float(epsilon)) for epsilon in epsilons.ravel()]).reshape(epsilons.shape)
-        return np.minimum(found, 1.0)
+        return np.clip(found, 0.0, 1.0)  # far out sums of next to nothing may round below 0
 
     def epsilon(self, delta: float) -> float:
         """Least epsilon at one delta; at 0 the l1 length of the moves in scales."""

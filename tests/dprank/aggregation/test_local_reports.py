@@ -186,8 +186,9 @@ def test_bad_input():
         VectorReport(3, GRAIN // 2)
     with refused("length = 4", "from 2 to 3"):
         SampledOrder(3, 4, 1)
-    with refused("kept = 0"):
-        SampledOrder(3, 2, 0)
+    for kept in (0, GRAIN):  # never the voter's order, or always
+        with refused(f"kept = {kept}"):
+            SampledOrder(3, 2, kept)
     with refused("epsilon = 0"):
         SampledOrder.calibrated(n_items=3, epsilon=0)
     with refused("rule = 'dictator'", "kemeny"):

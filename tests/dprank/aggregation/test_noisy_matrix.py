@@ -11,10 +11,12 @@ from scipy import stats
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
 from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.private_borda import PrivateBorda
 from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings
 from dprank.privacy.gaussian import gaussian_delta
 from dprank.privacy.noise import SECURE, draw
+from dprank.release import Ranking
 
 ALARM = 1e-6
 
@@ -219,3 +221,32 @@ def test_large_noise_is_added_to_integers_exactly(monkeypatch, adjacency):
     }
     steps = 2 if adjacency == "replace" else 1
     assert seen == {float(c + steps * int(far)) for c in (1, 3)}
+
+
+def places(m, scale, noise, law, margins, **sampling):
+    delta = 1e-5 if noise == "gaussian" else 0.0
+    mechanism = NoisyMatrix(m, scale, noise, delta=delta, law=law, rule="borda")
+    order = np.argsort(-margins.sum(axis=1))
+    release = Ranking([f"item {i}" for i in range(m)], order, margins=margins, mechanism=mechanism)
+    return np.array([mechanism.open_places(release, level, **sampling) for level in (0.5, 0.9)]).tolist()
+
+
+@each("seed", [1, 2, 3])
+def test_places_by_net_wins_have_the_law_of_their_noise(seed):
+    """On the line Gaussian net wins are scores with independent noise, and Laplace ones a limit of fine whole noise."""
+    m, scale = 12, 30.0
+    margins = np.triu(2.0 * np.random.default_rng(seed).integers(-200, 200, (m, m)), 1)
+    margins -= margins.T
+    wins = margins.sum(axis=1)
+    borda = PrivateBorda(m, 2 * scale * math.sqrt(m), "gaussian", delta=1e-5, law="continuous")
+    release = Ranking([f"item {i}" for i in range(m)], np.argsort(-wins), wins, mechanism=borda)
+    exact = np.array([borda.open_places(release, level) for level in (0.5, 0.9)]).tolist()
+    assert places(m, scale, "gaussian", "continuous", margins) == exact
+    assert places(m, scale, "gaussian", "discrete", margins) != exact  # bounded pair by pair
+    laplace = places(m, scale, "laplace", "continuous", margins)
+    assert laplace == places(m, scale, "laplace", "discrete", margins) != exact
+
+
+def test_ballots_are_not_drawn_answer_by_answer():
+    with refused("sampling = 'answers'; a ballot is all of one person"):
+        places(3, 9.0, "laplace", "discrete", np.zeros((3, 3)), sampling="answers", persons=9)

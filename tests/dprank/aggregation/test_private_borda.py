@@ -249,6 +249,17 @@ def test_scores_are_what_is_sorted_and_no_more_than_differences(adjacency):
     assert 2 - silent / 40 == pytest.approx(data.positions.mean(axis=0))
 
 
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_a_person_who_is_drawn_moves_two_scores_apart_by_no_more_than_is_said(m):
+    """Of n persons the square of what all move is n times one's, attained by a ballot with both items at the ends."""
+    scores = [centred_scores(np.array(row)) for row in permutations(range(m))]
+    apart = max(abs(row[i] - row[j]) for row in scores for i in range(m) for j in range(m))
+    for weight in (1, 3):
+        mechanism = PrivateBorda(m, 2.0, ballots="partial", max_weight=weight)
+        assert mechanism.drawn_deviation("persons", 49) == pytest.approx(7 * weight * apart)
+        assert mechanism.drawn_deviation(None, None) == 0
+
+
 def test_local_scores_estimate_the_mean_places():
     data = Rankings([[2, 0, 1]] * 30_000, "abc")
     scores = LocalBorda.calibrated(n_items=3, epsilon=6.0).release(data, np.random.default_rng(0)).scores

@@ -99,6 +99,8 @@ def test_whole_numbers_are_themselves_and_no_text_is_one_of_them():
 
 #: Of Unicode's characters that show nothing, one of every block that has any; and a control.
 UNSEEN = "\u034f\u115f\u17b4\u180b\u2060\u2065\u2800\u3164\ufe00\ufe0f\uffa0\ufff0\U000e0020\U000e0100\0\x7f"
+#: And the ends of all blocks of several.
+UNSEEN += "\u1160\u17b5\u180f\ufff8\U000e0000\U000e0fff"
 
 
 @each(
@@ -107,6 +109,7 @@ UNSEEN = "\u034f\u115f\u17b4\u180b\u2060\u2065\u2800\u3164\ufe00\ufe0f\uffa0\uff
         ["Ann", "Ann\u200b", "\ufeffann", "a\u00adnn", *(f"a{it}nn" for it in UNSEEN)],
         ["Μαΐστρος", "Μαΐστρος".upper()],
         ["1", "1.0", 1, 1.0],
+        ["12021-03-04 01:00+02:00", "12021-03-03T23:00Z", "12021-03-03 21:30:00 -0130"],
     ],
 )
 def test_who_looks_alike_is_one_person(alike):
@@ -166,6 +169,12 @@ def test_columns_of_any_kind():
     assert expected[0] == expected[2] != expected[1] == expected[3]
     whole = pd.Series([1, 2, 1], dtype="Int64")
     assert person_ids("who", whole).tolist() == [1, 2, 1]
+    # beyond 63 bits a whole number is a text, in a column of its own too
+    for labels in ([2**63], [2**63, 5, 2**64 - 1]):
+        assert (
+            person_ids("who", np.array(labels, np.uint64)).tolist()
+            == person_ids("who", list(map(str, labels))).tolist()
+        )
 
 
 def test_no_two_of_many_are_merged_by_accident():

@@ -176,6 +176,20 @@ def test_items_that_are_not_declared_leave_an_order_as_it_is_without_them(tmp_pa
     intake = read(tmp_path, long, person="who", ballots="tied", **FORMS["long"][1])
     assert intake.data.places.tolist() == [[*NOTHING]] * 2
 
+    assert intake.left_out == {"an item not declared": 2, "an item without a place": 2}
+
+
+def test_which_ballot_of_a_person_counts_is_seen_by_its_weight_not_by_its_row(tmp_path_factory):
+    """Of ballots alike but for the weight the first row would be a rule that sees where rows stand."""
+    for who in ("ann", "bob", "eve", "zoe"):
+        rows = [(who, 1, 2, 3, weight) for weight in (2, 5, 3, 9)]
+        weights = {
+            tuple(read(tmp_path_factory.mktemp("p"), csv(("who", *ITEMS, "w"), *some), person="who", weight="w",
+                       max_weight=9, repeated="one", **PARTIAL).data.weight.tolist())
+            for some in (rows, rows[::-1], rows[2:] + rows[:2])
+        }  # fmt: skip
+        assert len(weights) == 1
+
 
 @each("rule, left", [("one", 2), ("none", 1)])
 def test_of_a_person_with_several_ballots(tmp_path_factory, rule, left):

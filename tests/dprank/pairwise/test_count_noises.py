@@ -270,6 +270,11 @@ def test_refuses_parameters(change, words):
 # --- conditioned noise ------------------------------------------------------------------------------------------------
 
 
+def test_no_more_numbers_are_drawn_than_are_held_at_once():
+    with refused("size = 33333334; an integer from 0 to 33333333 is needed"):
+        conditioned_laplace(3.0, 3, 33_333_334, rng=np.random.default_rng(1))
+
+
 @cache
 def conditioned_law(n, scale, reach):
     """Every vector that sums to zero, up to so far, and its chance."""
@@ -301,6 +306,17 @@ def test_draws_are_laplace_noise_given_that_it_sums_to_zero(n, scale, source):
     else:
         secure = lambda size: p_value(conditioned_laplace(scale, n, size, rng=dprank.SECURE), scale)  # noqa: E731
         assert doubted(secure, 300, 1200) > 1e-9
+
+
+@each("source", ["seeded", "secure"])
+def test_the_widest_scale_is_drawn_and_no_wider_one(source):
+    """Documented: up to 2^50 / n; numbers are about as wide, and sum to zero to the last bit."""
+    rng = np.random.default_rng(5) if source == "seeded" else dprank.SECURE
+    drawn = conditioned_laplace(2.0**50 / 4, 4, 3, rng=rng)
+    assert (drawn.sum(axis=1) == 0).all()
+    assert 2**40 < np.abs(drawn).max() < 2**54
+    with refused("scale = ", "2^50 / 4"):
+        conditioned_laplace(math.nextafter(2.0**50 / 4, math.inf), 4, 3, rng=rng)
 
 
 def test_of_two_items_conditioned_noise_is_one_number_of_half_the_scale():

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from checks import certified_epsilon, each, law_p_value, refused
@@ -16,6 +17,7 @@ from dprank.pairwise.shift_laws import cube_shift
 from dprank.privacy import cube
 from dprank.privacy.cube import CubeError, cube_law, cube_noise
 from dprank.privacy.divergence import discrete_laplace_shift
+from dprank.privacy.pair_errors import PairError
 from dprank.privacy.ranges import ScoreNoise
 
 ALARM = 1e-6
@@ -61,6 +63,35 @@ def test_bounds_enclose_the_law_of_radii_and_are_as_near_as_the_bits(scale, n):
         assert 0 <= (most - low[-1]) << (bits - 8) <= low[-1]
         found = [a / most for a in low[: len(law)]]
         assert found == pytest.approx(law[: len(found)], abs=1e-12)
+
+
+@each(("scale", "n"), [(0.05, 2), (0.7, 1), (3.0, 5), (2.5, 30)])
+def test_bounds_of_few_bits_enclose_all_weights_of_all_radii(scale, n):
+    """By 400 bits, hence radii far beyond: also the rest beyond the last radius, and no more than twice that."""
+    low, high, most = cube._bounds(scale, n, 2)
+    with mpmath.workdps(200):
+        unit = 2 ** mpmath.mpf(2 + 64 + math.ceil(1.5 * min(len(low) / scale, 1e6)))
+        fall = mpmath.exp(-1 / mpmath.mpf(scale))
+        weights = [(2 * t + 1) ** n * fall**t for t in range(cube._beyond(scale, n, 300.0))]
+        below = mpmath.mpf(0)
+        for at, (less, more) in enumerate(zip(low, high, strict=True)):
+            below += weights[at]
+            assert less <= below * unit <= more
+        rest = mpmath.fsum(weights[len(low) :])
+        assert (below + rest) * unit <= most <= high[-1] + 2 * rest * unit + 5 * (2 * len(low) + 1) ** n
+
+
+def test_of_a_scale_next_to_nothing_all_radii_but_0_weigh_less_than_a_unit():
+    low, high, most = cube._bounds(1e-7, 3, 2)
+    # of numbers that are too long to be shown; a weight of a unit would already be too much from below
+    right = low == low[:1] * len(low) and low[0].bit_length() > 1_500_000 and most - low[0] < 10**4 > high[-1] - low[0]
+    assert right
+
+
+def test_as_many_numbers_as_are_allowed_are_drawn_exactly():
+    """Weights of 10^4 numbers fall slowly: the rest beyond the last radius is bounded all the same."""
+    # about n scale, the mean of a gamma variable, and a root n scales to either side
+    assert 15 < np.abs(cube_noise(0.002, 10_000, 1, rng=dprank.SECURE)).max() < 25
 
 
 def test_where_bits_do_not_decide_more_are_drawn(monkeypatch):
@@ -163,6 +194,21 @@ def test_releases_are_published_with_ranges_that_hold():
         NoisyCounts(5, 1e6, noise="cube").release(data, np.random.default_rng(1))
     with refused("law = 'continuous'", "cube"):
         NoisyCounts(5, 1.0, noise="cube", law="continuous")
+
+
+@each(("n", "scale"), [(2, 1.0), (5, 2.0)])
+def test_the_error_of_two_scores_is_beyond_its_quantile_no_more_often_than_asked(n, scale):
+    """Next to the chance of a quantile itself: chances as small as the allowance for rounding fail on the safe side."""
+    error, law = CubeError(((ScoreNoise("laplace", scale, step=1.0), 2, 1.0),), n_items=n), cube_law(scale, n)
+    for q in (0, 3, 40):
+        beyond = math.fsum(
+            chance * max(2 * t - q, 0) * (max(2 * t - q, 0) + 1) / 2 / (2 * t + 1) ** 2 for t, chance in enumerate(law)
+        )
+        assert error.quantile(beyond + 2.5e-13) == q
+        assert error.quantile(beyond + 2e-14) == q + 1
+        # noise and drawing share the chance
+        drawing = CubeError(error.noises, deviation=5.0, n_items=n).quantile(beyond)
+        assert drawing == error.quantile(beyond / 2) + PairError(deviation=5.0).quantile(beyond / 2)
 
 
 def test_it_has_half_the_noise_where_everybody_meets_each_item_once():

@@ -583,3 +583,22 @@ def test_how_many_answers_count_is_said_aloud():
 def test_rho_of_noise_that_is_not_gaussian_is_that_of_its_epsilon():
     # Bun and Steinke (2016), Proposition 1.4
     assert NoisyCounts(3, 4.0, per_person=1).rho == NoisyCounts(3, 4.0, per_person=1).guarantee.epsilon ** 2 / 2 > 0
+
+
+@each(("per_person", "square"), [(1, 8), (3, 72)])
+@each("law", ["discrete", "continuous"])
+def test_rho_of_gaussian_noise_is_rounded_up_by_a_share_of_1e_12(per_person, square, law):
+    """The square of the Euclidean sensitivity, exactly: a voter turns all answers round, of one pair."""
+    for scale in (3.7, 12.0, 1e5):
+        made = NoisyCounts(3, scale, noise="gaussian", delta=1e-6, per_person=per_person, law=law)
+        exact = Fraction(square) / (2 * Fraction(scale) ** 2)
+        assert exact < Fraction(made.rho) < exact * (1 + Fraction(3, 2) / 10**12)
+
+
+@each("noise", ["laplace", "gaussian"])
+def test_noise_on_the_line_is_added_to_any_numbers(noise):
+    made = NoisyCounts(3, 2.0, noise=noise, delta=1e-6 if noise == "gaussian" else 0.0, law="continuous")
+    zero, moved = (made.perturb(at, np.random.default_rng(3)) for at in ([0, 0, 0], [0.3, -7.25, 1e-3]))
+    assert moved - zero == pytest.approx([0.3, -7.25, 1e-3])
+    with refused("multiples of 1", "'net'"):
+        replace(made, law="discrete").perturb([0.3, -7.25, 1e-3], np.random.default_rng(3))

@@ -230,3 +230,11 @@ def test_a_loss_whose_square_is_no_float_is_a_loss(bounded_range):
     assert c.rho(0, 1.0, bounded_range) == c.rho(5, 0.0, bounded_range) == 0
     # neighbours differ by 1e-170 in total variation
     assert c.total_epsilon("zcdp", 1, 1e-170, 1e-300, bounded_range=bounded_range) >= 1e-170
+
+
+@each("k", [3, 5000])
+def test_without_a_delta_the_optimal_composition_is_the_sum(k):
+    """Of 5,000 rounds the chance that all tell the truth is 0 as a float: an epsilon from it would be too low."""
+    assert c.total_epsilon("optimal", k, 0.01, 0.0) == c.basic(k, 0.01) >= k * 0.01
+    assert c.epsilon_per_round("optimal", k, 1.0) == pytest.approx(1 / k, rel=1e-12)
+    assert c.basic(k, c.epsilon_per_round("optimal", k, 1.0)) <= 1.0

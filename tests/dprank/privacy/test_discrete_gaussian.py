@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from itertools import permutations, product
 
+import mpmath
 import numpy as np
 import pytest
 from checks import each
@@ -89,6 +90,23 @@ def test_what_is_too_long_or_too_rare_is_left_to_others():
     assert exact_epsilon([({0: 3}, 2.0)], 1e-6) == 0
 
 
+@each("moves", [{1: 1}, {1: 4}, {3: 2, 6: 1}])
+def test_laws_are_told_up_to_the_longest_table(monkeypatch, moves):
+    """What is convolved is as long as is said, but for a hundredth: neither more memory, nor less told."""
+    lengths = []
+
+    def seen(*given):
+        lengths.append(len(law := convolved(*given)))
+        return law
+
+    convolved = discrete_gaussian._convolved
+    monkeypatch.setattr(discrete_gaussian, "_convolved", seen)
+    told = [exact_delta([(moves, scale)], 0.0) < 1 for scale in np.geomspace(10, 500, 400)]
+    assert 0 < sum(told) == len(lengths) < len(told)
+    assert 0.99 * LONGEST < max(lengths) <= LONGEST
+    assert told == sorted(told, reverse=True)
+
+
 # --- smoothing -------------------------------------------------------------------------------------------------------
 
 
@@ -132,6 +150,24 @@ def test_the_sum_over_a_grid_is_as_even_as_is_said(t):
     told = discrete_gaussian._unevenness(t * t)
     assert off <= told * (1 + 1e-9) + 1e-15
     assert told < 1.1 * off
+
+
+@each("square", [*np.geomspace(1e-4, 30, 60)])
+def test_how_uneven_a_sum_over_a_grid_is_is_rounded_up(square):
+    """By a share of 1e-12, and of what the bound 2 q / (1 - q^3) is above the sum 2 (q + q^4 + q^9 + ...)."""
+    told = discrete_gaussian._unevenness(float(square))
+    with mpmath.workdps(50):
+        q = mpmath.exp(-2 * mpmath.pi**2 * mpmath.mpf(float(square)))
+        assert mpmath.jtheta(3, 0, q) - 1 <= told <= 2 * q / (1 - q**3) * (1 + 2e-12)
+
+
+@each("folded", [0.45, 0.6, 1.0])
+def test_what_is_seen_of_differences_loses_twice_how_uneven_a_line_is(folded):
+    """Chances of a class lie within 1 -+ h of those on the line: h in delta, (1 + h) / (1 - h) in ratios."""
+    h = discrete_gaussian._unevenness(folded * folded)
+    parts, delta = [Answers(3.0, 8.0, 6)], 1e-5
+    wanted = smoothed_epsilon(parts, delta / (1 + h)) + math.log1p(h) - math.log1p(-h)
+    assert smoothed_epsilon(parts, delta, folded=folded) == pytest.approx(wanted, rel=1e-9)
 
 
 # --- what is promised ------------------------------------------------------------------------------------------------

@@ -106,6 +106,13 @@ def test_order_signs_zeros_and_the_unit_change_nothing():
         assert LaplaceShift(moves, scale).delta(EPSILONS) == pytest.approx(wanted, rel=1e-12)
     assert LaplaceShift([], 1.0).delta(EPSILONS).tolist() == [0] * len(EPSILONS)
     assert LaplaceShift([0.0], 1.0).epsilon(0.0) == 0
+    # without a delta moves need no grid
+    assert LaplaceShift([1.0, math.pi], 2.0).epsilon(0.0) == (1 + math.pi) / 2
+
+
+def test_no_delta_is_negative_though_sums_may_round_below_0(monkeypatch):
+    monkeypatch.setattr(LaplaceShift, "_delta", lambda self, epsilon: -2.5e-86)
+    assert LaplaceShift([1.0], 1.0).delta([0.5, 2.0]).tolist() == [0, 0]
 
 
 def test_many_moves_neither_overflow_nor_lose_digits():
@@ -117,6 +124,14 @@ def test_many_moves_neither_overflow_nor_lose_digits():
     assert shift.delta(epsilons) == pytest.approx(limit, rel=2e-4)
     # all numbers beyond their centres: the atom of the largest loss
     assert float(shift.delta(199.0)) > 0.5**100 * -math.expm1(-1)
+
+
+@each("n", [1, 7, 60])
+def test_the_mass_that_is_kept_of_many_moves_is_1(n):
+    """Else that of a thousand, 2^1000 say, were no float; in atoms is what no number between its centres has."""
+    atoms, log_mass = LaplaceShift([1.0] * n, 4.0)._law[1::2]
+    assert atoms.sum() == pytest.approx((1 + 1 / 8) ** -n, rel=1e-12)
+    assert log_mass == pytest.approx(n * (math.log1p(1 / 8) - 1 / 8), rel=1e-12)
 
 
 def test_bad_laplace_input():
@@ -298,6 +313,15 @@ def test_rho_is_the_largest_renyi_divergence_over_its_order():
         assert pair.rho() <= max(ratios.max() * 1.01, pair.kl() * (1 + 1e-9))
     # the relative entropy is far below it here
     assert rare.rho() > 2 > 1e4 * rare.kl()
+
+
+def test_rho_is_found_at_orders_next_to_1():
+    """Here it is at the order 1.0015: by a search from 1 + exp(-6) on it would be less by a share of 1.4e-6."""
+    pair = pair_of([0.2, 0.8], [0.9972199026213917, 0.0027800973786083])
+    orders = 1 + np.geomspace(5e-4, 0.1, 400)
+    ratios = np.array([pair.renyi(order) / order for order in orders])
+    assert 1.001 < orders[ratios.argmax()] < 1.002
+    assert pair.rho() >= ratios.max() * (1 - 1e-10)
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.5, 0.4])

@@ -237,3 +237,11 @@ def test_best_first_falls_and_breaks_ties_by_chance():
     _, counts = np.unique([order[1:4] for order in orders], axis=0, return_counts=True)
     assert len(counts) == 6
     assert law_p_value(counts, np.full(6, 1 / 6)) > ALARM
+
+
+@each(("grain", "widest"), [({}, 2.0**50), ({"grain": 0.5}, 2.0**49), ({"grain": 2.0}, 2.0**51)])
+def test_an_epsilon_is_refused_where_its_noise_is_wider_than_2_to_the_50_steps(grain, widest):
+    """Of whole steps, unless told; wider draws on a finer grid would not fit 64 bits."""
+    assert noise.require_drawable(0.3, widest, **grain) == widest
+    with refused("epsilon = 0.3", "1.126e+15" if not grain else "can be"):
+        noise.require_drawable(0.3, math.nextafter(widest, math.inf), **grain)

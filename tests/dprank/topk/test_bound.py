@@ -1,6 +1,7 @@
 """Exact: laws of small cases by enumeration, exact curves of grouped values, and the formula in 60 digits."""
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import mpmath
@@ -37,7 +38,10 @@ def hockey_stick(p, q, epsilon):
     return sum(max(p[s] - math.exp(epsilon) * q[s], 0.0) for s in p)
 
 
-@each(("k", "shift", "epsilon"), [(1, 0.1, 1), (1, 0.5, 1), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.001, 5)])
+@each(
+    ("k", "shift", "epsilon"),
+    [(1, 0.1, 1), (1, 0.5, 1), (7, 0.02, 0.1), (100, 0.002, 0.2), (1000, 0.001, 5), (1, 1e-13, 0)],
+)
 def test_is_the_formula_at_its_best_rounded_up_by_1e_13(k, shift, epsilon):
     with mpmath.workdps(40):
         exact, size = formula(k, shift, epsilon, math.inf)
@@ -213,6 +217,7 @@ def test_order_of_the_noise():
         ((3, 0.1, -1.0), ("epsilon = -1.0",)),
         ((3, 0.1, math.nan), ("epsilon = nan",)),
         ((3, 0.1, 0.1, 9.5), ("n_items = 9.5",)),
+        ((1, 0.1, 0.1, 0), ("n_items = 0",)),
         ((3, 0.1, 0.1, math.nan), ("n_items = nan",)),
         ((3, "0.1", 0.1), ("shift = '0.1'",)),
     ],
@@ -220,6 +225,13 @@ def test_order_of_the_noise():
 def test_log_delta_refuses(arguments, words):
     with refused(*words):
         log_delta(*arguments)
+
+
+@each(("k", "shift", "epsilon"), [(1, 0.5, 1.0), (7, 0.02, 0.1)])
+def test_a_move_that_is_no_float_counts_as_the_next_one_above(k, shift, epsilon):
+    above = math.nextafter(shift, 1.0)
+    assert log_delta(k, Fraction(shift) + Fraction(1, 2**80), epsilon) == log_delta(k, above, epsilon)
+    assert log_delta(k, shift, epsilon) < log_delta(k, above, epsilon)
 
 
 @each(

@@ -48,6 +48,15 @@ def test_the_game_is_the_best_that_an_adversary_can_do(k, shift, steps):
         assert told == pytest.approx(best, rel=1e-7)
 
 
+@each("k", [1, 4])
+@each("shift", [0.3, 1.0])
+def test_the_game_is_rounded_up_by_a_billionth(k, shift):
+    """After 300 coins all is known, but with a chance that is nothing beside the allowance; twice that is too much."""
+    for steps in range(2 * k):
+        best = all_choices(k, shift, steps * shift, 400)
+        assert best < descent_delta(k, shift, steps * shift) <= best * (1 + 1.1e-9)
+
+
 @each("k", [1, 3, 10])
 @each("shift", [0.1, 0.7])
 def test_between_whole_steps_it_is_a_chord(k, shift):
@@ -211,6 +220,20 @@ def test_so_many_coins_are_enough_but_rarely(k, shift, rarely):
     assert coins < 2 * k * math.exp(shift) + 40 * math.exp(2 * shift) * math.sqrt(k) * -math.log(rarely)
 
 
+@each(("k", "shift", "delta"), [(1025, 0.01, 1e-6), (1500, 0.01, 1e-2), (5000, 0.005, 1e-9)])
+def test_of_delta_a_fiftieth_is_for_more_coins_and_a_fiftieth_is_spared(k, shift, delta):
+    epsilon = descent_epsilon(k, shift, delta)
+    coins = descent._coins(k, shift, 0.02 * delta)
+    assert optimal_delta(coins, shift, epsilon) + 0.02 * delta == pytest.approx(0.98 * delta, rel=1e-6)
+
+
+def test_up_to_1024_items_are_played_for_and_of_more_the_coins_are_counted():
+    """All of delta is the game's: coins as well would be above it."""
+    for k in (1023, 1024):
+        assert descent_delta(k, 0.01, descent_epsilon(k, 0.01, 1e-6)) == pytest.approx(1e-6, rel=1e-6)
+    assert 1.01 * descent_epsilon(1024, 0.01, 1e-6) < descent_epsilon(1025, 0.01, 1e-6)
+
+
 def test_epsilon_and_shift_are_inverse_and_rounded_to_the_safe_side():
     for k, epsilon, delta in product((2, 17, 400, 3000), (0.05, 0.7, 4.0), (0.1, 1e-5)):
         shift = descent_shift(k, epsilon, delta)
@@ -243,4 +266,5 @@ def test_the_ends():
     assert 0 < descent_shift(3, 0.99e300, 0.1) < 700
     # so small a delta is not told, though the game would
     assert descent_delta(1000, 0.02, 40.0) < 1e-200
-    assert descent_epsilon(1000, 0.02, 1e-101) == math.inf > descent_epsilon(1000, 0.02, 1e-99)
+    below = math.nextafter(1e-100, 0.0)
+    assert descent_epsilon(1000, 0.02, below) == math.inf > descent_epsilon(1000, 0.02, 1e-100)

@@ -19,8 +19,9 @@ from dprank.pairwise import top_set_law
 from dprank.privacy.composition import epsilon_per_round, optimal
 from dprank.privacy.guarantee import ratio_up
 from dprank.privacy.noise import SECURE
+from dprank.topk import accounting, oneshot
 from dprank.topk.bound import log_delta
-from dprank.topk.descent import _fits
+from dprank.topk.descent import _fits, descent_shift
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.selection import named, unranked, whole_top_k
 
@@ -364,7 +365,64 @@ def test_pure_promises_are_never_below_the_exact_quotient():
         assert 2 * k * Fraction(size) / Fraction(mechanism.scale) <= Fraction(mechanism.guarantee.epsilon)
 
 
+def test_a_sensitivity_that_is_no_float_is_rounded_up():
+    for exact in (Fraction(1, 3), Fraction(1) + Fraction(1, 2**60), 2**53 + 1):
+        assert Fraction(Oneshot(3, 1e20, sensitivity=exact).sensitivity) >= exact
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 20, 100])
+def test_gumbel_scales_spend_all_of_epsilon_by_either_composition(k):
+    """That of rounds with a bounded range: without the range the sum would be up to five times as large."""
+    chosen = Oneshot(k, 1.0, "gumbel")._chosen
+    assert chosen.epsilon(chosen.scale(1.0, 1e-6), 1e-6) == pytest.approx(1.0, rel=1e-8)
+
+
+def test_an_order_of_two_is_one_choice_at_every_delta():
+    """The last of all items is known: no fewer coins than one are seen, and no more."""
+    for k in (1, 2):
+        mechanism = Oneshot(k, 4.0, n_items=2, ordered=True, delta=1e-6)
+        assert mechanism.guarantee.epsilon == pytest.approx(0.5, rel=1e-4)
+        assert mechanism.guarantee.epsilon <= 0.5
+
+
+def test_where_the_game_is_not_told_a_public_number_of_items_makes_sets_cheaper():
+    known, unknown = (replace(Oneshot(1000, 200.0), n_items=m)._chosen for m in (9000, None))
+    delta = 1e-101
+    epsilon = known.epsilon(200.0, delta)
+    assert log_delta(1000, 1 / 200, epsilon, 9000) == pytest.approx(math.log(delta), abs=1e-9)
+    assert epsilon < unknown.epsilon(200.0, delta) < known.epsilon(200.0, 0.0)
+    # what is not chosen tells nothing of an order
+    assert replace(known, ordered=True).epsilon(200.0, delta) == unknown.epsilon(200.0, delta)
+
+
+@pytest.mark.parametrize("wrong", [0.999, 0.9])
+def test_a_scale_that_was_found_too_small_is_mended_and_not_by_more_than_twice(monkeypatch, wrong):
+    """Whatever inverts a law, the scale is the one at which the promise holds."""
+    right = Oneshot.calibrated(epsilon=0.2, delta=1e-6, k=100).scale
+    monkeypatch.setattr(accounting, "descent_shift", lambda *given: descent_shift(*given) / wrong)
+    found = Oneshot.calibrated(epsilon=0.2, delta=1e-6, k=100)
+    assert found.guarantee.epsilon <= 0.2
+    assert right <= found.scale <= (1 + 2 * (1 / wrong - 1)) * right
+
+
 # --- release ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_remove"])
+@pytest.mark.parametrize("noise", ["laplace", "exponential"])
+def test_half_a_spread_is_a_whole_number_of_steps_of_published_noise(monkeypatch, adjacency, noise):
+    """Half of it is what a common shift leaves of a move; and it is the grid of which chances are told."""
+    grids = []
+
+    def seen(*given, grid, **named):
+        grids.append(grid)
+        return whole_top_k(*given, grid=grid, **named)
+
+    monkeypatch.setattr(oneshot, "whole_top_k", seen)
+    mechanism = Oneshot(1, 4.0, noise, adjacency=adjacency, n_items=3)
+    mechanism.release([3, 1, 2], SECURE)
+    assert grids == [1 / mechanism._step("discrete")]
+    assert grids[0] * mechanism._chosen.spread / 2 == 1
 
 
 def p_value(seen, law):
@@ -743,3 +801,9 @@ def test_one_of_two_is_right_as_often_as_noise_on_its_grid_lets_it(adjacency, st
         zero = len(ahead) // 2 - round(gap / step)
         right = ahead[zero + 1 :].sum() + ahead[zero] / 2
         assert mechanism.chance_right(gap) == pytest.approx(right, abs=1e-9)
+
+
+def test_chances_of_a_number_of_items_that_is_not_declared_are_not_told():
+    for call in (lambda: Oneshot(2, 4.0).chance_right(3), lambda: Oneshot(2, 4.0).gap_needed()):
+        with refused("n_items = None; how likely"):
+            call()

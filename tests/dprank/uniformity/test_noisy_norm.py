@@ -102,6 +102,7 @@ def test_mutants_break_the_guarantee():
 def test_threshold_is_the_least_of_its_size(m, k):
     test = NoisyNorm.calibrated(epsilon=EPSILON, n_items=m, n_voters=k)
     c = test.threshold()
+    assert type(c) is int
     assert test.p_value(c) <= test.size < test.p_value(c - 1)
     values, law = square_law(m // 2, k)
     size = law @ test.noise_sf(c - test.on_grid(values))
