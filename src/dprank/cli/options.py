@@ -168,7 +168,7 @@ def cell(value: Any) -> Text:
 
 
 def show_json(text: str) -> None:
-    """JSON on standard output, in any encoding, and nothing that steers a terminal; where it is closed, on standard error."""
+    """JSON on standard output, or error where that is closed; in any encoding, with nothing that steers a terminal."""
     text, stream = visible_json(text), sys.stdout or sys.stderr
     if stream is None:
         return
