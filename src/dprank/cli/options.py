@@ -168,13 +168,15 @@ def cell(value: Any) -> Text:
 
 
 def show_json(text: str) -> None:
-    """JSON on standard output, in any encoding, and with nothing that steers a terminal."""
-    text = visible_json(text)
+    """JSON on standard output, or error where that is closed; in any encoding, with nothing that steers a terminal."""
+    text, stream = visible_json(text), sys.stdout or sys.stderr
+    if stream is None:
+        return
     try:
-        text.encode(sys.stdout.encoding or "utf-8")
+        text.encode(stream.encoding or "utf-8")
     except UnicodeError:
         text = "".join(it if it.isascii() else json.dumps(it)[1:-1] for it in text)
-    print(text.removesuffix("\n"), flush=True)
+    print(text.removesuffix("\n"), file=stream, flush=True)
 
 
 def listed(text: str | None) -> tuple[str, ...]:

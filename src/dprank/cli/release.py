@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -158,6 +159,8 @@ def _drawn(
     """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken."""
     if out is not None:
         require_writable(out)
+    elif sys.stdout is None:
+        raise ValueError("standard output is closed, and there is no --out: a release would be lost")
     if rehearse:
         import numpy as np
 
