@@ -186,6 +186,8 @@ def test_bad_input():
         VectorReport(3, GRAIN // 2)
     with refused("length = 4", "from 2 to 3"):
         SampledOrder(3, 4, 1)
+    with refused("length = 1", "from 2 to 3"):  # not the epsilon, which is too little for any length
+        SampledOrder.calibrated(epsilon=1e-17, n_items=3, length=1)
     for kept in (0, GRAIN):  # never the voter's order, or always
         with refused(f"kept = {kept}"):
             SampledOrder(3, 2, kept)
