@@ -197,9 +197,9 @@ def audit(
         if draw is sample:
             pairs = [(np.asarray(data), np.asarray(other)) for data, other in pairs]
             publish = partial(_reports, mechanism)
-        else:
-            drawn = Answering(mechanism, len(features(mechanism.release(pairs[0][0], rng))))
         bets, apart = varied(mechanism, pairs, rng, publish), witnesses(mechanism, pairs, rng, publish)
+        if draw is not sample:
+            drawn = Answering(mechanism, len(features(mechanism.release(pairs[0][0], rng))))
 
     def watched(data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         if watch is None or draw is sample:

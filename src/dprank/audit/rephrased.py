@@ -1,4 +1,4 @@
-"""The same data in other words: rows in another order, pairs turned round, columns of other types, other numbers.
+"""The same data in other words: rows in another order, pairs turned round, other types, numbers and forms of a file.
 
 A release is a function of what is noisy and of public facts, so none of this may show in it. What a kind of data can be
 rewritten to is registered here, and so may others be: ``@rephrased.register``.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import singledispatch
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,15 +23,30 @@ from dprank._require import shown
 from dprank.data.ballots import Ballots
 from dprank.data.comparisons import Comparisons
 from dprank.data.count_files import Counts
+from dprank.data.files import as_pandas
 from dprank.data.rankings import Rankings
 from dprank.data.tallies import Tallies, is_series
 
-__all__ = ["ALL", "NUMBERS", "ORDER", "ROUTE", "TURNED", "TYPES", "Words", "enriched", "lost", "rephrased", "taken"]
+__all__ = [
+    "ALL",
+    "FORM",
+    "NUMBERS",
+    "ORDER",
+    "ROUTE",
+    "TURNED",
+    "TYPES",
+    "Words",
+    "enriched",
+    "lost",
+    "rephrased",
+    "taken",
+]
 
 ORDER = "rows in another order"
 TURNED = "pairs turned round"
 TYPES = "columns of other types"
 NUMBERS = "persons by other numbers"
+FORM = "a table of another form"
 ROUTE = "another route of the solver"
 ALL = "all of it at once"
 
@@ -72,8 +89,8 @@ def rephrased(data: Any, rng: np.random.Generator) -> Iterator[Words]:
     Parameters
     ----------
     data : object
-        `Comparisons`, `Rankings`, `Ballots`, `Tallies`, `Counts`, an array, a Series or DataFrame of pandas, or the
-        bytes of a table with a header.
+        `Comparisons`, `Rankings`, `Ballots`, `Tallies`, `Counts`, an array, a Series of pandas, a table of pandas,
+        polars or pyarrow, or the bytes of a file: CSV or Parquet with a header, JSON, PrefLib.
     rng : numpy.random.Generator
 
     Raises
@@ -91,6 +108,8 @@ def rephrased(data: Any, rng: np.random.Generator) -> Iterator[Words]:
         return _of_series(data, rng)
     if is_frame(data):
         return _of_frame(data, rng)
+    if is_foreign(data):
+        return _of_foreign(data, rng)
     raise ValueError(f"data = {shown(data)}; nobody knows other words for it: see dprank.audit.rephrased")
 
 
@@ -103,7 +122,9 @@ def taken(data: Any, rows: NDArray[np.intp]) -> Any:
     >>> taken(Rankings([[0, 1], [1, 0]], "ab"), np.array([1, 0])).positions.tolist()
     [[1, 0], [0, 1]]
     """
-    return data.iloc[rows] if is_frame(data) or is_series(data) else data[rows]
+    if is_frame(data) or is_series(data):
+        return data.iloc[rows]
+    return data.take(rows) if is_foreign(data) and hasattr(data, "take") else data[rows]
 
 
 @singledispatch
@@ -118,13 +139,9 @@ def enriched(data: Any, rng: np.random.Generator) -> Iterator[Any]:
     [9, 24]
     """
     if is_frame(data) and len(data):
-        rows = max(2 * len(data), _ROWS)
-        at = [rng.integers(0, len(data), rows) for _ in data.columns]
-        yield (
-            data.iloc[at[0]]
-            .reset_index(drop=True)
-            .assign(**{name: data[name].iloc[here].to_numpy() for name, here in zip(data.columns, at, strict=True)})
-        )
+        at = _columns_apart(len(data), len(data.columns), rng)
+        columns = {name: data[name].iloc[rows].to_numpy() for name, rows in zip(data.columns, at, strict=True)}
+        yield data.iloc[at[0]].reset_index(drop=True).assign(**columns)
 
 
 @singledispatch
@@ -152,6 +169,22 @@ def is_frame(data: Any) -> bool:
     """
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(data, pandas.DataFrame)
+
+
+def is_foreign(data: Any) -> bool:
+    """Whether it is a table of polars or pyarrow.
+
+    Examples
+    --------
+    >>> is_foreign([[1]])
+    False
+    """
+    return type(data).__module__.partition(".")[0] in ("polars", "pyarrow") and hasattr(data, "to_pandas")
+
+
+def _columns_apart(rows: int, columns: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Which rows a table of more rows takes of each column, so that who says what is otherwise."""
+    return rng.integers(0, rows, (columns, max(2 * rows, _ROWS)))
 
 
 # --- comparisons -----------------------------------------------------------------------------------------------------
@@ -216,8 +249,9 @@ def _turned(data: Comparisons, turned: NDArray[np.bool_]) -> Comparisons:
 
 def _retyped(data: Comparisons, rng: np.random.Generator) -> Comparisons:
     first, second = (_typed(column, rng, _WHOLE) for column in (data.first, data.second))
-    points = _typed(data.points, rng, _WHOLE)
-    return _again(data, first, second, points, None if data.voter is None else _typed(data.voter, rng, _WHOLE))
+    voter = None if data.voter is None else _typed(data.voter, rng, _WHOLE)
+    made = Comparisons(first, second, _typed(data.points / 2, rng, (*_WHOLE, "f4")), data.items, voter)
+    return _again(made, made.first, made.second, made.points, voter, data.unanswered)
 
 
 def _renumbered(data: Comparisons) -> Comparisons:
@@ -301,7 +335,8 @@ def _of_tallies(data: Tallies, rng: np.random.Generator) -> Iterator[Words]:
     yield Words(TYPES, Tallies(who, what, data.items, data.without))
     if len(np.unique(data.person)) == len(data.person) and not len(data.without):
         yield Words(NUMBERS, Tallies(3 * np.argsort(np.argsort(data.person)) - 7, data.item, data.items))
-    yield Words(ALL, Tallies(who[order], what[order], data.items, rng.permutation(data.without)), order)
+    without = data.without[rng.permutation(len(data.without))]
+    yield Words(ALL, Tallies(who[order], what[order], data.items, without), order)
 
 
 @taken.register
@@ -371,28 +406,117 @@ def _of_frame(data: Any, rng: np.random.Generator) -> Iterator[Words]:
 
     yield Words(ORDER, data.iloc[order], order)
     yield Words(TYPES, typed(data))
+    if find_spec("pyarrow") is not None:
+        import pyarrow
+
+        yield Words(FORM, pyarrow.Table.from_pandas(data, preserve_index=False))
     yield Words(ALL, typed(data.iloc[order]), order)
+
+
+def _of_foreign(data: Any, rng: np.random.Generator) -> Iterator[Words]:
+    order = rng.permutation(len(data))
+    yield Words(ORDER, taken(data, order), order)
+    yield Words(FORM, as_pandas(data))
+    yield Words(ALL, as_pandas(taken(data, order)), order)
 
 
 @rephrased.register
 def _of_bytes(data: bytes, rng: np.random.Generator) -> Iterator[Words]:
+    return _of_parquet(data, rng) if data.startswith(b"PAR1") else _of_text(data, rng)
+
+
+def _of_parquet(data: bytes, rng: np.random.Generator) -> Iterator[Words]:
+    import pyarrow
+    from pyarrow import parquet
+
+    table = parquet.read_table(io.BytesIO(data))
+    order, others = rng.permutation(len(table)), {pyarrow.string(): pyarrow.large_string()}
+    kinds = [others.get(it.type, it.type) for it in table.schema]
+    typed = table.cast(pyarrow.schema(list(zip(table.column_names, kinds, strict=True))))
+    mixed = typed.take(order).select([table.column_names[at] for at in rng.permutation(table.num_columns)])
+    yield Words(ORDER, _as_parquet(table.take(order)), order)
+    yield Words(TYPES, _as_parquet(typed))
+    yield Words(FORM, _as_parquet(table, row_group_size=2, compression="none", use_dictionary=False))
+    yield Words(ALL, _as_parquet(mixed, row_group_size=2), order)
+
+
+def _as_parquet(table: Any, **named: Any) -> bytes:
+    from pyarrow import parquet
+
+    file = io.BytesIO()
+    parquet.write_table(table, file, **named)
+    return file.getvalue()
+
+
+def _of_text(data: bytes, rng: np.random.Generator) -> Iterator[Words]:
     try:
-        header, *rows = csv.reader(io.StringIO(data.decode(), newline=""), strict=True)
-    except (UnicodeDecodeError, ValueError, csv.Error):
-        raise ValueError("the file is no table of text with a header: nobody knows other words for it") from None
-    order, columns = rng.permutation(len(rows)), rng.permutation(len(header))
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise ValueError("the file is no text: nobody knows other words for it") from None
+    if text.startswith("{"):
+        yield from _of_json(text)
+    elif text.startswith("#"):
+        yield from _of_preflib(text, rng)
+    else:
+        yield from _of_csv(text, rng)
+
+
+def _of_json(text: str) -> Iterator[Words]:
+    whole = json.loads(text)
+    yield Words(FORM, json.dumps(dict(reversed(whole.items())), indent=3).encode())
+
+
+def _of_preflib(text: str, rng: np.random.Generator) -> Iterator[Words]:
+    lines = text.splitlines(keepends=True)
+    head = [line for line in lines if line.startswith("#")]
+    rest = [line for line in lines[len(head) :] if line.strip()]
+    if len(head) + len(rest) == len(lines) and lines[-1].endswith("\n"):
+        order = rng.permutation(len(rest))
+        yield Words(ORDER, "".join([*head, *(rest[at] for at in order)]).encode(), order)
+    yield Words(FORM, text.replace("\r\n", "\n").replace("\n", "\r\n").encode())
+
+
+def _of_csv(text: str, rng: np.random.Generator) -> Iterator[Words]:
+    header, rows = _cells(text)
+    order, across = rng.permutation(len(rows)), rng.permutation(len(header))
     whole = all(len(row) == len(header) for row in rows) and len(set(header)) == len(header)
     mixed = [rows[at] for at in order]
-    yield Words(ORDER, _table([header, *mixed], "\n", csv.QUOTE_MINIMAL), order)
-    yield Words(TYPES, _table([header, *rows], "\r\n", csv.QUOTE_ALL))
-    table = [[row[at] for at in columns] for row in [header, *mixed]] if whole else [header, *mixed]
-    yield Words(ALL, _table(table, "\r\n", csv.QUOTE_ALL), order)
+    table = [[row[at] for at in across] for row in [header, *mixed]] if whole else [header, *mixed]
+    yield Words(ORDER, _written([header, *mixed]).encode(), order)
+    yield Words(FORM, _written([header, *rows], "\r\n", csv.QUOTE_ALL, str(rng.choice(list(",;\t|")))).encode())
+    if whole and find_spec("pyarrow") is not None and rng.random() < 0.5:
+        import pyarrow
+
+        columns = [pyarrow.array([row[at] or None for row in table[1:]], "string") for at in range(len(header))]
+        yield Words(ALL, _as_parquet(pyarrow.table(columns, table[0]), row_group_size=2), order)
+    else:
+        yield Words(ALL, _written(table, "\r\n", csv.QUOTE_ALL).encode("utf-16"), order)
 
 
-def _table(rows: list[list[str]], end: str, quoting: Any) -> bytes:
+@enriched.register
+def _(data: bytes, rng: np.random.Generator) -> Iterator[bytes]:
+    if data.startswith((b"PAR1", b"{", b"#")):
+        return
+    header, rows = _cells(data.decode())
+    rows = [row for row in rows if len(row) == len(header)]
+    if rows:
+        at = _columns_apart(len(rows), len(header), rng)
+        made = [[rows[row][column] for column, row in enumerate(one)] for one in at.T]
+        yield _written([header, *made]).encode()
+
+
+def _cells(text: str) -> tuple[list[str], list[list[str]]]:
+    try:
+        header, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    except (ValueError, csv.Error):
+        raise ValueError("the file is no table with a header: nobody knows other words for it") from None
+    return header, rows
+
+
+def _written(rows: list[list[str]], end: str = "\n", quoting: Any = csv.QUOTE_MINIMAL, separator: str = ",") -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator=end, quoting=quoting).writerows(rows)
-    return file.getvalue().encode()
+    csv.writer(file, lineterminator=end, quoting=quoting, delimiter=separator).writerows(rows)
+    return file.getvalue()
 
 
 def _typed(column: NDArray[Any], rng: np.random.Generator, kinds: tuple[str, ...]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.audit.rephrased import ALL, ORDER, TURNED, TYPES, Words, enriched, lost, rephrased, taken
+from dprank.audit.rephrased import ALL, FORM, ORDER, TURNED, TYPES, Words, enriched, lost, rephrased, taken
 from dprank.data import comparisons, counting
 from dprank.models import games
 from dprank.privacy.guarantee import Mechanism
@@ -231,8 +231,8 @@ def _of_one(
             if words.way in known or _couple(release, words, seed, base):
                 continue
             after = _again(release, words, seed)
-            if words.way in (TYPES, ALL) and REFUSED in after:
-                continue  # a type that is refused, whatever it holds
+            if words.way in (TYPES, FORM, ALL) and REFUSED in after:
+                continue  # a type or a form that is refused, whatever it holds
             if words.way in (ORDER, TURNED, ALL) and not own and _draws_for_rows(release, data, seed):
                 continue
             if _steady(release, data, words, seed, base, after):
@@ -277,11 +277,10 @@ def _draws_for_rows(release: _Draw, data: Any, seed: int) -> bool:
 
 def _off_grid(release: _Draw, data: Any, seed: int) -> list[str]:
     """Fields of a release for publication that are not where their mechanism says."""
-    made = release(data, Replay(seed))
-    if not isinstance(made, Release) or not drawn_exactly(made.mechanism):
-        return []
-    with suppress(ValueError):  # values that no exact noise takes
-        return off_grid(release(data, SECURE))
+    with suppress(Exception):  # what the operating system cannot draw for
+        made = release(data, Replay(seed))
+        if isinstance(made, Release) and drawn_exactly(made.mechanism):
+            return off_grid(release(data, SECURE))
     return []
 
 
