@@ -3,6 +3,7 @@
 Witnesses are no matter of chance. Bets refute a kept promise with probability 0.001 at most.
 """
 
+import dataclasses
 import json
 import tempfile
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from checks import each, refused
+from checks import refused
 from test_published_bits import (
     CASES,
     DENSE,
@@ -36,6 +37,7 @@ from test_published_bits import (
 
 import dprank
 from dprank.audit import audit, betting, routes
+from dprank.audit._forms import is_foreign
 from dprank.audit.rephrased import (
     ALL,
     FORM,
@@ -45,7 +47,6 @@ from dprank.audit.rephrased import (
     TURNED,
     TYPES,
     enriched,
-    is_foreign,
     lost,
     rephrased,
 )
@@ -185,61 +186,58 @@ def topk(**named):
     return of("Oneshot", n_items=6, items=ITEMS[:6], k=2, values=True, **named)
 
 
-#: What is planted, a mechanism, data, the ways that show it (or words of the bet that does), and whether an audit
-#: without routes misses it.
+#: What is planted, a mechanism, data, the ways that show it (or words of the bet that does). An audit without routes
+#: misses all of them.
 PLANTED = {
     "the solver adds pairs in the order of rows": (
-        strengths_as_the_solver_left_them, strengths, lambda: given(SPARSE), {ORDER, GRID}, True
+        strengths_as_the_solver_left_them, strengths, lambda: given(SPARSE), {ORDER, GRID}
     ),
     "the first of repeated rows stays": (
-        the_first_rows_stay, lambda: comparing(per_person=2), lambda: given(SPARSE), {ORDER}, True
+        the_first_rows_stay, lambda: comparing(per_person=2), lambda: given(SPARSE), {ORDER}
     ),
     "the type of a column takes another path": (
-        floats_are_drawn_for_otherwise, topk, lambda: given(Counted()), {TYPES}, True
+        floats_are_drawn_for_otherwise, topk, lambda: given(Counted()), {TYPES}
     ),
     "a sum of floats row by row": (
-        None, lambda: Running(of("PrivateBorda", n_items=4)), lambda: given(case_of("PrivateBorda").data), {ORDER}, True
+        None, lambda: Running(of("PrivateBorda", n_items=4)), lambda: given(case_of("PrivateBorda").data), {ORDER}
     ),
     "equal scores by the first row": (
-        the_first_row_breaks_ties, lambda: comparing(per_person=2), lambda: given(SPARSE), {ORDER}, True
+        the_first_row_breaks_ties, lambda: comparing(per_person=2), lambda: given(SPARSE), {ORDER}
     ),
     "batches as the table has them": (
-        rows_are_not_dealt, lambda: case_of("BatchVote").mechanism, lambda: given(case_of("BatchVote").data), {ORDER}, True
+        rows_are_not_dealt, lambda: case_of("BatchVote").mechanism, lambda: given(case_of("BatchVote").data), {ORDER}
     ),
     "numbers of persons are read": (
         numbers_of_persons_are_read,
         lambda: comparing(per_person=1),
         lambda: (dprank.Comparisons([0, 1, 2], [3, 4, 5], [1, 1, 0], ITEMS, [0, 1, 2]),) * 2,
         {NUMBERS},
-        True,
     ),
     "a pair that is turned is another pair": (
-        weights_by_the_side, strengths, lambda: given(SPARSE), {TURNED}, True
+        weights_by_the_side, strengths, lambda: given(SPARSE), {TURNED}
     ),
     "the sign of zero is that of a side": (
-        zeros_have_the_sign_of_a_side, lambda: comparing(per_person=2), lambda: given(DENSE), {TURNED}, True
+        zeros_have_the_sign_of_a_side, lambda: comparing(per_person=2), lambda: given(DENSE), {TURNED}
     ),
     "many rows are counted otherwise": (
-        many_rows_are_counted_otherwise, lambda: comparing(unit="comparison"), lambda: given(SPARSE), {ROUTE}, True
+        many_rows_are_counted_otherwise, lambda: comparing(unit="comparison"), lambda: given(SPARSE), {ROUTE}
     ),
-    "items as rows name them": (None, lambda: AsTheyCome(topk(per_person=1)), frame, {ORDER}, True),
-    "persons by the text of a number": (None, lambda: ByText(topk(per_person=1)), frame, {TYPES}, True),
+    "items as rows name them": (None, lambda: AsTheyCome(topk(per_person=1)), frame, {ORDER}),
+    "persons by the text of a number": (None, lambda: ByText(topk(per_person=1)), frame, {TYPES}),
     "how many reported": (
-        None, lambda: Reporting(topk(per_person=1)), persons, "no row of one person fits", True
+        None, lambda: Reporting(topk(per_person=1)), persons, "no row of one person fits"
     ),
     "the parity of what was left out": (
         None,
         lambda: Parity(of("NoisyMatrix", n_items=5, ballots="partial", max_weight=1)),
         ballots,
         "no row of one person fits",
-        True,
     ),
     "one row refuses a table": (
         None,
         lambda: Refusing(comparing(6, per_person=1)),
         lambda: tuple(dprank.Comparisons([0, 1], [1, 2], [1, won], ITEMS[:6], [1, 2]) for won in (0, 1)),
         "no row of one person fits",
-        True,
     ),
 }  # fmt: skip
 
@@ -251,22 +249,22 @@ def test_there_are_ten_at_least():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED)
 def test_planted_bugs_are_caught(name, monkeypatch):
-    plant, mechanism, pair, seen, missed = PLANTED[name]
-    sound = audited(mechanism(), *pair()) if plant else None
+    plant, mechanism, pair, seen = PLANTED[name]
     if plant:
+        assert witnesses(mechanism(), [pair()], np.random.default_rng(1)) == (), "what is planted is what is seen"
         plant(monkeypatch)
-    found = audited(mechanism(), *pair())
-    assert found.broken, "an audit with routes sees it"
-    assert sound is None or not sound.broken, "what is planted is what is seen"
-    if isinstance(seen, str):
-        assert not found.witnesses
+    bets = isinstance(seen, str)
+    found = audited(mechanism(), *pair(), budget=512 if bets else 128)
+    assert found.broken
+    if bets:
+        assert found.witnesses == ()
         assert found.samples.event.endswith(f", {seen}")
         assert found.samples.pair == 0
         assert seen in str(found)
-    else:
+        assert not audited(mechanism(), *pair(), with_routes=False).broken, "without routes nothing is seen"
+    else:  # both data of the pair are the same: without routes nothing can be seen
         assert seen <= {one.way for one in found.witnesses}
         assert str(found.witnesses[0]) in str(found)
-    assert audited(mechanism(), *pair(), with_routes=False).broken != missed
 
 
 # --- what is sound passes --------------------------------------------------------------------------------------------
@@ -355,8 +353,8 @@ BORDA = of("PrivateBorda", n_items=4)
 )
 def test_what_draws_for_rows_or_elsewhere_is_no_bug(mechanism, pair):
     # catches a replay that calls other draws another law: all of these are as private in any order
-    for seed in range(4):
-        found = audited(mechanism, *pair(), seed=seed)
+    for seed in range(2):
+        found = audited(mechanism, *pair(), seed=seed, budget=256)
         assert not found.broken, str(found)
 
 
@@ -404,7 +402,7 @@ def sound(seed):
 
 def test_no_false_alarm():
     # 1,000 of these (`python -c "…sound(seed)"`, once) gave none
-    assert [seed for seed in range(40) if sound(seed).broken] == []
+    assert [seed for seed in range(10) if sound(seed).broken] == []
 
 
 def test_promises_are_kept_by_reports():
@@ -533,8 +531,9 @@ def test_the_route_comes_back():
 def test_data_of_which_nobody_knows_other_words():
     with refused("data = 4; nobody knows other words for it"):
         audited(Whole(topk()), 3, 4)
-    with refused("the file is no text"):
-        list(rephrased(b"\xff\xfe\x00", np.random.default_rng(1)))
+    for file in (b"a\rb\n1\n", b'a,"b"x\n', b""):
+        with refused("the file is no table with a header"):
+            list(rephrased(file, np.random.default_rng(1)))
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -562,13 +561,18 @@ def test_the_command_audits_routes(published, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_command_line_is_audited_in_other_words():
-    pairs = len(PATHS["topk"].pairs)
-    words = ["audit", "--path", "--question", "topk", "--routes", "--releases"]
-    done = said(*words, str(32 * (pairs + 1)), "--json")
+def test_the_command_line_is_audited_in_other_words(monkeypatch):
+    one = dict(list(PATHS["ranking"].pairs.items())[:1])
+    monkeypatch.setitem(PATHS, "ranking", dataclasses.replace(PATHS["ranking"], pairs=one))
+    words = ["audit", "--path", "--question", "ranking", "--routes", "--releases"]
+    done = said(*words, "64", "--json")
     assert (done.code, done.error) == (0, "")
-    assert json.loads(done.out)["topk"]["witnesses"] == []
-    assert f"{pairs} pairs of neighbours need" in said(*words, "7").error
+    assert json.loads(done.out)["ranking"]["witnesses"] == []
+    assert "1 pairs of neighbours need 64" in said(*words, "7").error
+    the_first_rows_stay(monkeypatch)
+    done = said(*words, "64")
+    assert (done.code, done.error) == (1, "")
+    assert "rows in another order, the same noise: other release" in done.out
 
 
 @pytest.mark.slow
@@ -577,10 +581,9 @@ def test_a_file_in_other_words_publishes_the_same(question, monkeypatch, tmp_pat
     # the command with the same noise, on files in other words: order, separators, quotes, UTF-16, Parquet
     monkeypatch.setattr(routes, "SEEDS", 1)
     line = PATHS[question].line(1.0, tmp_path)
-    pairs = list(PATHS[question].pairs.values())
-    for data in {data for pair in pairs for data in pair}:
-        assert line.release(data, Replay(5)).tobytes() == line.release(data, Replay(5)).tobytes(), "the same noise"
-    assert witnesses(line, pairs, np.random.default_rng(6)) == ()
+    for pair in list(PATHS[question].pairs.values())[::2]:
+        assert line.release(pair[0], Replay(5)).tobytes() == line.release(pair[0], Replay(5)).tobytes()
+        assert witnesses(line, [pair], np.random.default_rng(6)) == ()
 
 
 def test_files_in_other_words_are_other_files():
