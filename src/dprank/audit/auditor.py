@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import as_list, shown
+from dprank.audit._reports import published, sent
 from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
 from dprank.audit.routes import Answering, Varied, Witness, varied, witnesses
 from dprank.privacy.guarantee import Guarantee, Mechanism
@@ -198,6 +199,8 @@ def audit(
             pairs = [(np.asarray(data), np.asarray(other)) for data, other in pairs]
             publish = partial(_reports, mechanism)
         bets, apart = varied(mechanism, pairs, rng, publish), witnesses(mechanism, pairs, rng, publish)
+        if draw is sample and (reports := sent(mechanism, pairs, rng)) is not None:
+            apart += witnesses(mechanism, [(reports, reports)], rng, partial(published, mechanism))
         if draw is not sample:
             drawn = Answering(mechanism, len(features(mechanism.release(pairs[0][0], rng))))
 
