@@ -1,4 +1,4 @@
-"""What an audit sees beside the noise: 14 bugs of order, type, route and absence are caught; nothing sound is.
+"""What an audit sees beside the noise: 18 bugs of order, type, route and absence are caught; nothing sound is.
 
 Witnesses are no matter of chance. Bets refute a kept promise with probability 0.001 at most.
 """
@@ -55,7 +55,7 @@ from dprank.audit.rephrased import (
     rephrased,
 )
 from dprank.audit.routes import GRID, Replay, varied, witnesses
-from dprank.cli.path import PATHS, said
+from dprank.cli.path import PATHS, CommandLine, said
 from dprank.data import counting
 from dprank.data.files import as_pandas
 from dprank.data.sniffing import sniff
@@ -601,3 +601,43 @@ def test_a_command_that_replays_publishes_nothing(tmp_path):
     for source, mark in ((Replay(1), "seeded"), (np.random.default_rng(1), "operating system")):
         line.release(b"person,what\nbob,ash\n", source)
         assert json.loads(file.read_text(encoding="utf-8"))["release"]["source"] == mark
+
+
+SOC = (
+    b"# FILE NAME: a.soc\n# TITLE: a\n# DATA TYPE: soc\n# NUMBER ALTERNATIVES: 3\n# NUMBER VOTERS: 4\n"
+    b"# NUMBER UNIQUE ORDERS: 2\n# ALTERNATIVE NAME 1: ash\n# ALTERNATIVE NAME 2: elm\n# ALTERNATIVE NAME 3: fir\n"
+    b"3: 1,2,3\n1: 3,2,1\n"
+)
+DEALT = b"person,ash,elm,fir\nann,1,2,3\nbob,1,1,9\ncy,3,2,1\ndan,,,\neve,2,1,3\neve,1,2,3\nfay,2,3,1\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "suffix", "data"),
+    [
+        (f"{' '.join(PATHS['ranking'].words)} --epsilon 1", ".parquet", "Parquet"),
+        ("release ranking --counts {} --protect person --answers 2 --epsilon 1", ".json", "counts"),
+        ("release consensus {} --ballots full --items ash,elm,fir --epsilon 1", ".soc", SOC),
+        ("release agreement {} --person person --voters 3 --items ash,elm,fir --epsilon 1", ".csv", DEALT),
+        ("release consensus {} --mechanism PrivateKwikSort --items ash,elm,fir --epsilon 1", ".csv", DEALT),
+    ],
+    ids=["Parquet", "counts", "PrefLib", "voters by lot", "places by lot"],
+)
+def test_other_doors_publish_the_same(words, suffix, data, monkeypatch, tmp_path):
+    # lots decide which ballots count, or what an empty place is: they are drawn in no order that rows had
+    monkeypatch.setattr(routes, "SEEDS", 2)
+    rng, answers = np.random.default_rng(3), PATHS["ranking"].pairs["loves, or hates"][0]
+    if data == "Parquet":
+        data = next(new.data for _ in range(99) for new in rephrased(answers, rng) if new.data[:4] == b"PAR1")
+    elif data == "counts":
+        file, counts, merged = (tmp_path / name for name in ("s.csv", "counts.json", "merged.json"))
+        file.write_bytes(answers)
+        columns = ["--comparisons", "first,second,answer", "--person", "person"]
+        named = [*columns, "--items", "ash,elm,fir", "--answers", "2", "--out"]
+        assert said("count", file, *named, counts).code == said("merge", counts, "--out", merged).code == 0
+        data = merged.read_bytes()
+    folder = tmp_path / "run"
+    folder.mkdir()
+    line = CommandLine(words.split(), ("ash", "elm", "fir"), folder, suffix)
+    assert line.run(data).code == 0
+    assert witnesses(line, [(data, data)], rng) == ()
