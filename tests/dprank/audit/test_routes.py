@@ -608,7 +608,13 @@ SOC = (
     b"# NUMBER UNIQUE ORDERS: 2\n# ALTERNATIVE NAME 1: ash\n# ALTERNATIVE NAME 2: elm\n# ALTERNATIVE NAME 3: fir\n"
     b"3: 1,2,3\n1: 3,2,1\n"
 )
-DEALT = b"person,ash,elm,fir\nann,1,2,3\nbob,1,1,9\ncy,3,2,1\ndan,,,\neve,2,1,3\neve,1,2,3\nfay,2,3,1\n"
+TREES = "ash,elm,fir,oak,yew"
+
+
+def some_unfit():
+    votes = np.random.default_rng(4).permuted(np.tile(np.arange(1, 6), (9, 1)), axis=1)
+    rows = [f"p{at},{','.join(map(str, vote))}" for at, vote in enumerate(votes.tolist())]
+    return "\n".join([f"person,{TREES}", *rows, "q1,1,1,9,9,9", "q2,,,,,", "q3,9,9,9,,", ""]).encode()
 
 
 @pytest.mark.slow
@@ -618,8 +624,8 @@ DEALT = b"person,ash,elm,fir\nann,1,2,3\nbob,1,1,9\ncy,3,2,1\ndan,,,\neve,2,1,3\
         (f"{' '.join(PATHS['ranking'].words)} --epsilon 1", ".parquet", "Parquet"),
         ("release ranking --counts {} --protect person --answers 2 --epsilon 1", ".json", "counts"),
         ("release consensus {} --ballots full --items ash,elm,fir --epsilon 1", ".soc", SOC),
-        ("release agreement {} --person person --voters 3 --items ash,elm,fir --epsilon 1", ".csv", DEALT),
-        ("release consensus {} --mechanism PrivateKwikSort --items ash,elm,fir --epsilon 1", ".csv", DEALT),
+        (f"release agreement {{}} --person person --voters 6 --items {TREES} --epsilon 9", ".csv", some_unfit()),
+        (f"release consensus {{}} --mechanism PrivateKwikSort --items {TREES} --epsilon 9", ".csv", some_unfit()),
     ],
     ids=["Parquet", "counts", "PrefLib", "voters by lot", "places by lot"],
 )
@@ -638,6 +644,6 @@ def test_other_doors_publish_the_same(words, suffix, data, monkeypatch, tmp_path
         data = merged.read_bytes()
     folder = tmp_path / "run"
     folder.mkdir()
-    line = CommandLine(words.split(), ("ash", "elm", "fir"), folder, suffix)
+    line = CommandLine(words.split(), TREES.split(","), folder, suffix)
     assert line.run(data).code == 0
     assert witnesses(line, [(data, data)], rng) == ()
