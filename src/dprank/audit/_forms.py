@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -116,7 +117,11 @@ def of_frame(data: Any, rng: np.random.Generator) -> Iterator[Words]:
     if find_spec("pyarrow") is not None:
         import pyarrow
 
-        yield Words(FORM, pyarrow.Table.from_pandas(data, preserve_index=False))
+        table = None
+        with suppress(pyarrow.ArrowException, TypeError, OverflowError):  # a column of values of several kinds
+            table = pyarrow.Table.from_pandas(data, preserve_index=False)
+        if table is not None:
+            yield Words(FORM, table)
     yield Words(ALL, retyped(data.iloc[order]), order)
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -360,6 +361,55 @@ def test_what_draws_for_rows_or_elsewhere_is_no_bug(mechanism, pair):
     for seed in range(2):
         found = audited(mechanism, *pair(), seed=seed, budget=256)
         assert not found.broken, str(found)
+
+
+@dataclass(frozen=True)
+class Door(Around):
+    """A mechanism whose data are a table, and how that is read."""
+
+    read: Any
+
+    def release(self, table, rng):
+        return self.mechanism.release(self.read(table), rng)
+
+
+PERSONS = {
+    "whole": np.arange(12),
+    "fractions": np.arange(12) + 0.5,
+    "large": 2**60 + np.arange(12),
+    "dates": pd.date_range("2020-01-01", periods=12, freq="D"),
+    "moments": pd.date_range("2020-01-01", periods=12, freq="h", tz="UTC"),
+    "text": np.array([f"p{at}" for at in range(12)]),
+    "mixed": np.array([1, 2.5, "3", "ann", True, 7, 8, 9, 10, 11, "x", "2020-01-01"], object),
+}
+
+
+@pytest.mark.parametrize("kind", PERSONS)
+def test_tables_of_persons_of_any_kind_tell_nothing(kind, monkeypatch):
+    # catches persons who get other numbers where a column is of another type, or comes from another library
+    monkeypatch.setattr(routes, "SEEDS", 1)
+    who, made = pd.Series(PERSONS[kind]), np.random.default_rng(2)
+    twice, names = pd.concat([who, who], ignore_index=True), np.array(ITEMS[:6])
+    sides = np.array([made.permutation(6)[:2] for _ in twice])
+    had = pd.DataFrame({"who": twice, "what": names[made.integers(0, 6, 24)]})
+    answers = pd.DataFrame({"first": names[sides[:, 0]], "second": names[sides[:, 1]], "outcome": sides[:, 0] % 2})
+    votes = pd.DataFrame(made.permuted(np.tile(np.arange(1, 5), (24, 1)), axis=1), columns=list(ITEMS[:4]))
+    for mechanism, read, table in (
+        (topk(per_person=1), partial(dprank.Tallies.from_frame, items=ITEMS[:6], person="who", item="what"), had),
+        (
+            comparing(6, per_person=1),
+            partial(dprank.Comparisons.from_frame, items=ITEMS[:6], voter="who"),
+            answers.assign(who=twice),
+        ),
+        (
+            of("NoisyMatrix", ballots="partial", max_weight=1),
+            partial(dprank.Ballots.from_frame, items=ITEMS[:4], voter="who"),
+            votes.assign(who=twice),
+        ),
+    ):
+        door = Door(mechanism, read)
+        door.release(table, Replay(1))  # nothing is refused
+        assert witnesses(door, [(table, table)], np.random.default_rng(3)) == ()
 
 
 class Owner(dprank.BatchVote):
