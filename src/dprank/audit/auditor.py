@@ -123,10 +123,11 @@ def audit(
         law that the mechanism has on paper.
     routes : bool
         Whether to look beside the noise, too, at the order of rows and of a person's repeated rows, pairs turned round,
-        types of columns, numbers of persons and another route of the solver. Each is replayed with the same noise, on
-        the data of the pairs and on others made of them, and must give the same bits (`witnesses`); numbers must lie on
-        the grid that the mechanism names. The bets are on neighbours of which the second is put in other words, and on
-        some in which a person has left wholly, or has no row that fits, as one more pair each.
+        types of columns, forms of tables and files, numbers of persons and another route of the solver; of local
+        mechanisms at the order of reports. Each is replayed with the same noise, on the data of the pairs and on others
+        made of them, and must give the same bits (`witnesses`); numbers must lie on the grid that the mechanism names.
+        The bets are on neighbours of which the second is put in other words, and on some in which a person has left
+        wholly (in comparisons whoever answers nothing is not there), or has no row that fits, as one more pair each.
 
     Returns
     -------
@@ -143,9 +144,10 @@ def audit(
     Notes
     -----
     The stated confidence is that of the bets. A witness is no matter of chance: both releases are there, and came
-    again and again. A mechanism that takes its noise from elsewhere than `rng` is not replayed, and nor are other
-    orders of rows where a class of somebody else draws more for more rows: the bets alone see these. Whoever draws for
-    items in the order in which rows name them is told apart, though the law may be the same.
+    again and again. A mechanism that takes its noise from elsewhere than `rng` is not replayed (the commands of dprank
+    are, by ``dprank audit --routes``), and nor are other orders of rows where a class of somebody else draws more for
+    more rows: the bets alone see these. Whoever draws for items in the order in which rows name them is told apart,
+    though the law may be the same.
 
     Examples
     --------

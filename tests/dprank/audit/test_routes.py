@@ -605,6 +605,7 @@ def test_the_command_audits_routes(published, monkeypatch):
 @pytest.mark.slow
 def test_the_command_line_is_audited_in_other_words(monkeypatch):
     one = dict(list(PATHS["ranking"].pairs.items())[:1])
+    monkeypatch.setattr(routes, "SEEDS", 1)
     monkeypatch.setitem(PATHS, "ranking", dataclasses.replace(PATHS["ranking"], pairs=one))
     words = ["audit", "--path", "--question", "ranking", "--routes", "--releases"]
     done = said(*words, "64", "--json")
