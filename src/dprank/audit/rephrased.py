@@ -104,6 +104,9 @@ def enriched(data: Any, rng: np.random.Generator) -> Iterator[Any]:
 def lost(data: Any, mechanism: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
     """Neighbours in which one person has left wholly, or has no row that fits, where the promise covers that.
 
+    None of tables and files: whose a row is only their reader knows. Nor of comparisons where a mechanism says that who
+    was asked what is public, by its attribute ``graph = "public"`` or ``design = "complete"``.
+
     Examples
     --------
     >>> import dprank

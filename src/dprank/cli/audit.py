@@ -103,6 +103,10 @@ class _Released:
     def release(self, data: Any, rng: Any) -> Any:
         return self.mechanism.release(data, rng if isinstance(rng, Replay) else SECURE)
 
+    def __getattr__(self, name: str) -> Any:
+        """What else a mechanism says of itself, such as that who was asked what is public."""
+        return getattr(self.mechanism, name)
+
 
 def _bets(mechanism: Any, pairs: Pairs, releases: int, routes: bool) -> dict[str, Any]:
     """What bets on the releases show."""

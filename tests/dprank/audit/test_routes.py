@@ -603,6 +603,19 @@ def test_the_command_audits_routes(published, monkeypatch):
 
 
 @pytest.mark.slow
+def test_the_command_knows_what_is_public_of_a_file(tmp_path):
+    # catches a wrapper that hides a public graph: that somebody has left is no neighbour then
+    for mechanism in (strengths(n_items=3), comparing(3, per_person=3, design="complete")):
+        first, second = [0, 0, 1], [1, 2, 2]
+        data = dprank.Comparisons(first, second, [1, 0, 1], "abc", [0, 0, 0])
+        file = tmp_path / f"{type(mechanism).__name__}.json"
+        file.write_text(publish(mechanism.release(data, SECURE), "ranking"), encoding="utf-8")
+        done = said("audit", file, "--routes", "--releases", "400")
+        assert (done.code, done.error) == (0, "")
+        assert "not refuted" in done.out
+
+
+@pytest.mark.slow
 def test_the_command_line_is_audited_in_other_words(monkeypatch):
     one = dict(list(PATHS["ranking"].pairs.items())[:1])
     monkeypatch.setattr(routes, "SEEDS", 1)
