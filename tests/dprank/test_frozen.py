@@ -89,6 +89,7 @@ WITHIN = {
     "Grid",
     "Types",
     "Densities",
+    "Words",
 }
 #: What they are named by.
 ARRAYS = "NDArray", "Array"

@@ -28,7 +28,7 @@ from dprank.privacy.noise import SECURE, best_first, drawn_exactly
 from dprank.privacy.published import Published, off_grid, sentence
 from dprank.topk import oneshot
 from dprank.topk.local import LocalTopK
-from dprank.uniformity import bucketed, noisy_norm
+from dprank.uniformity import bucketed, noisy_norm, unif
 
 #: Ways of giving the same data, of each mechanism.
 WAYS = 1000
@@ -546,6 +546,25 @@ def test_reports_give_what_lies_on_a_grid():
         poll.release(answers, SECURE),
     ):
         assert off_grid(release) == []
+
+
+@pytest.mark.parametrize(("name", "reports", "pairs"), [("LocalPairs", 30, 2), ("LocalOneBit", 15, 2)])
+def test_statistics_of_reports_are_whole_numbers_over_their_number(name, reports, pairs):
+    # `off_grid` sees a release alone, and so not how many reported
+    made = of(name, n_items=5).release(dprank.Rankings(_votes(), ITEMS[:5]), SECURE)
+    for value in (made.statistic, made.threshold):
+        assert value == round(value * reports) / reports
+    assert made.p_value == max(unif.LEAST, float(unif.unif_null_sf(pairs, reports, made.statistic)))
+
+
+def test_estimates_of_reports_are_those_of_whole_numbers():
+    case = case_of("LocalTopK")
+    data = case.data.given()[0]
+    persons = len(np.unique(data.person)) + len(data.without)
+    values = case.mechanism.release(data, SECURE).values
+    p, q = case.mechanism.chances
+    held = np.rint(values * (p - q) + persons * q).astype(np.int64)
+    assert case.mechanism.estimates(held, persons).tobytes() == values.tobytes()
 
 
 def test_strengths_of_any_size_lie_on_the_grid():

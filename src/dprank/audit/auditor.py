@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import as_list, shown
+from dprank.audit._reports import published, sent
 from dprank.audit.betting import LARGEST, LowerBound, ceiling, lower_bound
+from dprank.audit.routes import Answering, Varied, Witness, varied, witnesses
 from dprank.privacy.guarantee import Guarantee, Mechanism
-from dprank.privacy.laws import NoExactRoute, exact, released, sample
+from dprank.privacy.laws import NoExactRoute, exact, features, released, sample
 
 __all__ = ["ROUNDING", "Audit", "audit"]
 
@@ -21,6 +24,8 @@ __all__ = ["ROUNDING", "Audit", "audit"]
 ROUNDING = 1e-9
 #: Releases between two words to who watches.
 OFTEN = 64
+#: Reports of a voter that are compared at once.
+_SENT = 4
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Audit:
         What its own releases show.
     reach : float
         Largest epsilon that so many releases could have refuted.
+    witnesses : tuple of Witness
+        Ways of giving the same data that releases tell apart, with the same noise, if these were looked for.
 
     Examples
     --------
@@ -56,6 +63,7 @@ class Audit:
     worst: int
     samples: LowerBound
     reach: float
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def epsilon(self) -> float:
@@ -64,10 +72,10 @@ class Audit:
 
     @property
     def broken(self) -> bool:
-        """Whether more is lost than was promised."""
+        """Whether more is lost than was promised, or what is published hangs on how the data are given."""
         promise = self.guarantee.epsilon
         too_much = self.exact is not None and self.exact > promise + ROUNDING * max(1.0, promise)
-        return too_much or (promise <= LARGEST and self.samples.refuted)
+        return bool(self.witnesses) or too_much or (promise <= LARGEST and self.samples.refuted)
 
     def __str__(self) -> str:
         found = "BROKEN" if self.broken else "not refuted" if self.exact is None else "kept on these pairs"
@@ -77,7 +85,8 @@ class Audit:
             seen += f" (pair {self.samples.pair}: {self.samples.event})"
         elif self.guarantee.epsilon > self.reach:
             seen += f", which can refute nothing above {self.reach:.3g}"
-        return f"{found}: {self.guarantee}\n{law}; {seen}"
+        ways = "".join(f"\n{one}" for one in self.witnesses)
+        return f"{found}: {self.guarantee}\n{law}; {seen}{ways}"
 
 
 def audit(
@@ -88,6 +97,7 @@ def audit(
     budget: int = 20_000,
     confidence: float = 0.999,
     bits: bool = True,
+    routes: bool = False,
     watch: Callable[[int], Any] | None = None,
 ) -> Audit:
     """Exact loss where the output's law is known, and a lower bound from the releases of the code itself.
@@ -111,6 +121,13 @@ def audit(
     bits : bool
         Whether to look at the lowest bits of floats, by which floating-point noise betrays the data. False audits the
         law that the mechanism has on paper.
+    routes : bool
+        Whether to look beside the noise, too, at the order of rows and of a person's repeated rows, pairs turned round,
+        types of columns, forms of tables and files, numbers of persons and another route of the solver; of local
+        mechanisms at the order of reports. Each is replayed with the same noise, on the data of the pairs and on others
+        made of them, and must give the same bits (`witnesses`); numbers must lie on the grid that the mechanism names.
+        The bets are on neighbours of which the second is put in other words, and on some in which a person has left
+        wholly (in comparisons whoever answers nothing is not there), or has no row that fits, as one more pair each.
 
     Returns
     -------
@@ -122,7 +139,15 @@ def audit(
     ------
     ValueError
         If a parameter is out of range (no pairs, a budget below 512 releases for each pair and 512 more), or a release
-        is not made of numbers.
+        is not made of numbers. With `routes`, if nobody knows other words for the data (`dprank.audit.rephrased`).
+
+    Notes
+    -----
+    The stated confidence is that of the bets. A witness is no matter of chance: both releases are there, and came
+    again and again. A mechanism that takes its noise from elsewhere than `rng` is not replayed (the commands of dprank
+    are, by ``dprank audit --routes``), and nor are other orders of rows where a class of somebody else draws more for
+    more rows: the bets alone see these. Whoever draws for items in the order in which rows name them is told apart,
+    though the law may be the same.
 
     Examples
     --------
@@ -135,6 +160,20 @@ def audit(
     ...         return count
     >>> dprank.audit(Bare(), [(3, 4)], rng=np.random.default_rng(1)).broken
     True
+
+    A mean that is rounded row by row, under enough noise, keeps its promise but for the order of rows:
+
+    >>> class Running:
+    ...     guarantee = dprank.Guarantee(9.0)
+    ...     def release(self, data, rng):
+    ...         mean = 0.0
+    ...         for at, row in enumerate(data.positions, 1):
+    ...             mean += (row[0] - mean) / at
+    ...         return mean + rng.laplace()
+    >>> pair = dprank.Rankings([[0, 1, 2]] * 9, "abc"), dprank.Rankings([[2, 1, 0]] + [[0, 1, 2]] * 8, "abc")
+    >>> found = dprank.audit(Running(), [pair], rng=np.random.default_rng(1), budget=2048, bits=False, routes=True)
+    >>> found.broken, found.samples.refuted, found.witnesses[0].way
+    (True, False, 'rows in another order')
     """
     if not isinstance(getattr(mechanism, "guarantee", None), Guarantee) or not hasattr(mechanism, "release"):
         raise ValueError(f"mechanism = {shown(mechanism)}; an object with a guarantee and a release is needed")
@@ -153,19 +192,32 @@ def audit(
     claim = promise.epsilon if promise.epsilon <= LARGEST else 1.0
     levels = np.minimum((claim or 1.0) * np.arange(0.1, 2.0, 0.1), LARGEST)
     draw = sample if promise.model == "local" else released
+    apart: tuple[Witness, ...] = ()
+    drawn: Any = mechanism
+    bets = [Varied(number, "", pair) for number, pair in enumerate(pairs)]
+    if routes:
+        publish = mechanism.release
+        if draw is sample:
+            pairs = [(np.asarray(data), np.asarray(other)) for data, other in pairs]
+            publish = partial(_reports, mechanism)
+        bets, apart = varied(mechanism, pairs, rng, publish), witnesses(mechanism, pairs, rng, publish)
+        if draw is sample and (reports := sent(mechanism, pairs, rng)) is not None:
+            apart += witnesses(mechanism, [(reports, reports)], rng, partial(published, mechanism))
+        if draw is not sample:
+            drawn = Answering(mechanism, len(features(mechanism.release(pairs[0][0], rng))))
 
     def watched(data: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         if watch is None or draw is sample:
-            return draw(mechanism, data, size, rng)
+            return draw(drawn, data, size, rng)
         parts = []
         for start in range(0, size, OFTEN):
-            parts.append(draw(mechanism, data, min(OFTEN, size - start), rng))
+            parts.append(draw(drawn, data, min(OFTEN, size - start), rng))
             watch(len(parts[-1]))
         return np.concatenate(parts)
 
     found = lower_bound(
         watched,
-        pairs,
+        [bet.data for bet in bets],
         claim,
         promise.delta,
         rng=rng,
@@ -174,5 +226,13 @@ def audit(
         levels=levels,
         bits=bits,
     )
-    reach = ceiling(budget, len(pairs), confidence)
-    return Audit(promise, losses[worst] if losses else None, worst, found, reach)
+    reach = ceiling(budget, len(bets), confidence)
+    if found.event and bets[found.pair].way:
+        met = bets[found.pair]
+        found = replace(found, pair=met.pair, event=f"{found.event}, {met.way}")
+    return Audit(promise, losses[worst] if losses else None, worst, found, reach, apart)
+
+
+def _reports(mechanism: Mechanism, data: Any, rng: Any) -> NDArray[np.float64]:
+    """Some reports of one voter."""
+    return sample(mechanism, data, _SENT, rng)

@@ -19,6 +19,7 @@ from rich.progress import Progress
 
 from dprank.audit import betting
 from dprank.audit.auditor import ROUNDING, audit
+from dprank.audit.routes import Replay, varied
 from dprank.cli.options import AsJson, about, console, published_text
 from dprank.cli.path import FILE, PATHS, CommandLine
 from dprank.data.files import require_plain
@@ -50,6 +51,10 @@ def audit_command(
     ] = None,
     epsilon: Annotated[float, typer.Option(help="With --path, of every release.")] = 1.0,
     releases: Annotated[int, typer.Option(help="How many are made, of each thing that is audited.")] = 5000,
+    routes: Annotated[
+        bool,
+        typer.Option("--routes", help="Also with the data in other words: rows in another order, other types."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look for a broken promise: the exact law on the worst neighbours known, and bets on releases as of a black box.
@@ -68,17 +73,17 @@ def audit_command(
         for asked in [question] if question else list(PATHS):
             with tempfile.TemporaryDirectory() as folder:
                 line = PATHS[asked].line(epsilon, Path(folder))
-                found[asked] = _bets(line, dict(PATHS[asked].pairs), releases)
+                found[asked] = _bets(line, dict(PATHS[asked].pairs), releases, routes)
     elif command is not None:
         if len(files) != 2:
             raise ValueError(f"--command audits two files that differ in one person; {len(files)} given")
-        found["command"] = _own(command, files, releases)
+        found["command"] = _own(command, files, releases, routes)
     else:
         if len(files) != 1:
             raise ValueError(f"one published file is audited; {len(files)} given")
         with about(files[0]):
             mechanism = read_publication(published_text(files[0])).mechanism
-        found[type(mechanism).__name__] = _published(mechanism, releases)
+        found[type(mechanism).__name__] = _published(mechanism, releases, routes)
     if as_json:
         print(json.dumps({name: dict(it) for name, it in found.items()}))
     else:
@@ -90,23 +95,29 @@ def audit_command(
 
 @dataclass(frozen=True)
 class _Released:
-    """What a mechanism publishes: whatever source is handed over, the operating system draws."""
+    """What a mechanism publishes: whatever source is handed over, the operating system draws, but for a replay."""
 
     mechanism: Any
     guarantee: Guarantee
 
     def release(self, data: Any, rng: Any) -> Any:
-        return self.mechanism.release(data, SECURE)
+        return self.mechanism.release(data, rng if isinstance(rng, Replay) else SECURE)
+
+    def __getattr__(self, name: str) -> Any:
+        """What else a mechanism says of itself, such as that who was asked what is public."""
+        return getattr(self.mechanism, name)
 
 
-def _bets(mechanism: Any, pairs: Pairs, releases: int) -> dict[str, Any]:
+def _bets(mechanism: Any, pairs: Pairs, releases: int, routes: bool) -> dict[str, Any]:
     """What bets on the releases show."""
-    least = 2 * betting.FIRST * (len(pairs) + 1)
+    given = list(pairs.values())
+    number = len(varied(mechanism, given, np.random.default_rng()) if routes else given)
+    least = 2 * betting.FIRST * (number + 1)
     if releases < least:
-        raise ValueError(f"releases = {releases}; {len(pairs)} pairs of neighbours need {least} at least")
+        raise ValueError(f"releases = {releases}; {number} pairs of neighbours need {least} at least")
     with _progress(releases) as watch:
         named: dict[str, Any] = {"rng": np.random.default_rng(), "budget": releases, "confidence": CONFIDENCE}
-        seen = audit(mechanism, list(pairs.values()), watch=watch, **named)
+        seen = audit(mechanism, given, watch=watch, routes=routes, **named)
     bets = seen.samples
     return {
         "refuted": seen.broken,
@@ -119,16 +130,17 @@ def _bets(mechanism: Any, pairs: Pairs, releases: int) -> dict[str, Any]:
         "pairs": list(pairs),
         "on": list(pairs)[bets.pair] if bets.refuted else None,
         "event": bets.event if bets.refuted else None,
+        "witnesses": [f"'{list(pairs)[it.pair]}', {it}" for it in seen.witnesses],
         "reach": seen.reach,
     }
 
 
-def _published(mechanism: Any, releases: int) -> dict[str, Any]:
+def _published(mechanism: Any, releases: int, routes: bool) -> dict[str, Any]:
     """The mechanism of a published file: its exact law where there is one, and bets."""
     from dprank.cli.neighbours import worst_pairs  # all mechanisms, which other commands need not wait for
 
     pairs, promise = worst_pairs(mechanism), mechanism.guarantee
-    found = _bets(_Released(mechanism, promise), pairs, releases)
+    found = _bets(_Released(mechanism, promise), pairs, releases, routes)
     if mechanism.n_items <= EXACT:
         with suppress(NoExactRoute):
             loss = max(exact(mechanism, *pair).epsilon(promise.delta) for pair in pairs.values())
@@ -137,7 +149,7 @@ def _published(mechanism: Any, releases: int) -> dict[str, Any]:
     return found
 
 
-def _own(command: str, files: list[Path], releases: int) -> dict[str, Any]:
+def _own(command: str, files: list[Path], releases: int, routes: bool) -> dict[str, Any]:
     """A command of the user's on two files."""
     words = shlex.split(command)
     words = words[words[0] == "dprank" :] if words else words
@@ -155,7 +167,7 @@ def _own(command: str, files: list[Path], releases: int) -> dict[str, Any]:
         made_up = bare.rehearsed["release"]
         items = made_up["output"].get("items") if made_up["kind"] == "Ranking" else made_up["mechanism"].get("items")
         line = CommandLine(words, tuple(items or ()), home, files[0].suffix)
-        return _bets(line, {"the two files": (one, other)}, releases)
+        return _bets(line, {"the two files": (one, other)}, releases, routes)
 
 
 def _words(name: str, it: Mapping[str, Any]) -> str:
@@ -168,6 +180,7 @@ def _words(name: str, it: Mapping[str, Any]) -> str:
     said += f" but for events of chance {it['delta']:g}" * bool(it["delta"])
     if it["refuted"]:
         where = f" Seen on '{it['on']}': {it['event']}." if it["on"] else ""
+        where += "".join(f" Told apart: {one}." for one in it["witnesses"])
         return f"{name}: REFUTED in {it['releases']:,} releases: {said}.{where}"
     far = it["promises"] > it["reach"]
     more = f" So many releases can refute nothing above {it['reach']:.3g}." if far and it["exact"] is None else ""

@@ -6,16 +6,18 @@ import hashlib
 import io
 import json
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank.audit.routes import Replay
 from dprank.privacy.guarantee import Guarantee
 
 __all__ = ["PATHS", "CommandLine", "Said", "said"]
@@ -135,11 +137,13 @@ class CommandLine:
         data : bytes
             Of the file.
         rng : object
-            Not used: the command draws from the operating system.
+            Not used, as the command draws from the operating system; but for a `dprank.audit.routes.Replay`, which
+            draws in its place. What is made so says that it is not for publication.
         """
         published = self.folder / "published.json"
         published.unlink(missing_ok=True)
-        done = self.run(data, "--out", str(published))
+        with _drawn_by(rng):
+            done = self.run(data, "--out", str(published))
         written = published.read_text(encoding="utf-8") if published.exists() else ""
         rest, numbers = self._parted(done.out)
         rest += [done.error, "same" if written == done.out else written]
@@ -179,6 +183,21 @@ class CommandLine:
             numbers.append(float(value))
             return "#"
         return value
+
+
+@contextmanager
+def _drawn_by(rng: Any) -> Iterator[None]:
+    """Commands draw from a replay: as by any generator, what they make is marked as not for publication."""
+    if not isinstance(rng, Replay):
+        yield
+        return
+    commands: Any = import_module("dprank.cli.release")
+    before = commands.SECURE
+    commands.SECURE = rng
+    try:
+        yield
+    finally:
+        commands.SECURE = before
 
 
 @dataclass(frozen=True)

@@ -540,8 +540,11 @@ def _ranked(data: Any) -> Any:
 
 
 def _completed(data: Any) -> Any:
-    """As many rankings as there are ballots."""
-    return data.completed(SECURE)
+    """As many rankings as there are ballots, whose lots are drawn in no order that rows had."""
+    import numpy as np
+
+    order = np.lexsort((data.weight, *data.places.T))
+    return dprank.Ballots(data.places[order], data.items, data.weight[order]).completed(SECURE)
 
 
 def _exactly(data: Any, voters: int) -> Any:
@@ -549,9 +552,11 @@ def _exactly(data: Any, voters: int) -> Any:
 
     To refuse another number would tell of whoever cast a ballot that does not count. Which are left out, or made up,
     can be coupled so that one person's ballot still changes one ballot at most: the guarantee stays as it is. So does
-    the size of the test, as shuffled ballots agree on nothing.
+    the size of the test, as shuffled ballots agree on nothing. Lots are drawn in no order that rows had.
     """
-    places = list(data.positions)
+    import numpy as np
+
+    places = list(data.positions[np.lexsort(data.positions.T)])
     if len(places) > voters:
         places = [places[at] for at in SECURE.permutation(len(places))[:voters]]
     places += [SECURE.permutation(data.n_items) for _ in range(voters - len(places))]
