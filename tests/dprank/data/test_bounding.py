@@ -12,7 +12,7 @@ import pandas as pd
 from checks import each, refused
 from scipy import stats
 
-from dprank.data.bounding import kept, person_ids
+from dprank.data.bounding import _mixed, kept, person_ids
 
 ALARM = 1e-6
 
@@ -307,3 +307,10 @@ def test_no_rows_and_many():
     assert kept([np.zeros(0, int)], [np.zeros(0, int)], 1).tolist() == []
     assert kept([np.zeros(5, int)], [np.arange(5)], 2**53).all()
     assert kept([np.array([2**63, 1], np.uint64)], [np.zeros(2, np.uint8)], 1).all()
+
+
+def test_shards_are_by_splitmix64_as_published():
+    """Else two machines with two releases of ours would count one person in two shards."""
+    first = _mixed(np.array([1234567], np.uint64))
+    second = _mixed(np.array([1234567 + 0x9E3779B97F4A7C15], np.uint64))
+    assert (int(first[0]), int(second[0])) == (6457827717110365317, 3203168211198807973)

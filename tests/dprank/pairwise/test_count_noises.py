@@ -17,7 +17,7 @@ from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN, win_counts
 from dprank.pairwise import NoisyCounts, l1_sensitivity, l2_sensitivity
 from dprank.pairwise.shift_laws import conditioned_shift
-from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
+from dprank.privacy.conditioned import ConditionedError, conditioned_laplace, conditioned_variance
 from dprank.privacy.divergence import discrete_laplace_shift, noise_shift
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp
 from dprank.privacy.pair_errors import PairError
@@ -317,6 +317,12 @@ def test_the_widest_scale_is_drawn_and_no_wider_one(source):
     assert 2**40 < np.abs(drawn).max() < 2**54
     with refused("scale = ", "2^50 / 4"):
         conditioned_laplace(math.nextafter(2.0**50 / 4, math.inf), 4, 3, rng=rng)
+
+
+@each(("n", "scale"), [(2, 0.7), (3, 0.4), (3, 1.5), (4, 0.9)])
+def test_the_variance_of_conditioned_noise_is_that_of_all_vectors(n, scale):
+    rows, chance = conditioned_law(n, scale, math.ceil(15 * scale) + 3)
+    assert conditioned_variance(scale, n) == pytest.approx(float(chance @ rows[:, 0] ** 2), rel=1e-5)
 
 
 def test_of_two_items_conditioned_noise_is_one_number_of_half_the_scale():

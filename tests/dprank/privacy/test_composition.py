@@ -145,8 +145,9 @@ def test_bad_input():
     with refused("delta = 0", "'zcdp'"):
         c.epsilon_per_round("zcdp", 1, 1.0, 0)
     for k in (-1, 1.5, True):
-        with refused(f"k = {k}"):
-            c.total_epsilon("basic", k, 1.0)
+        for each_loses in (1.0, 0.0, math.inf):
+            with refused(f"k = {k}"):
+                c.total_epsilon("basic", k, each_loses)
     with refused("round_epsilon = nan"):
         c.total_epsilon("basic", 1, math.nan)
     with refused("k = 0"):

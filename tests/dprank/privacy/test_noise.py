@@ -245,3 +245,7 @@ def test_an_epsilon_is_refused_where_its_noise_is_wider_than_2_to_the_50_steps(g
     assert noise.require_drawable(0.3, widest, **grain) == widest
     with refused("epsilon = 0.3", "1.126e+15" if not grain else "can be"):
         noise.require_drawable(0.3, math.nextafter(widest, math.inf), **grain)
+    # what is no float is no noise on the line
+    assert noise.require_drawable(0.3, 1e300, "continuous", **grain) == 1e300
+    with refused("epsilon = 0.3"):
+        noise.require_drawable(0.3, math.inf, "continuous", **grain)

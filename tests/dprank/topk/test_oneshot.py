@@ -807,3 +807,9 @@ def test_chances_of_a_number_of_items_that_is_not_declared_are_not_told():
     for call in (lambda: Oneshot(2, 4.0).chance_right(3), lambda: Oneshot(2, 4.0).gap_needed()):
         with refused("n_items = None; how likely"):
             call()
+
+
+def test_unless_told_the_largest_are_chosen_as_a_set_of_replaced_records_by_laplace_noise():
+    plain = Oneshot.calibrated(epsilon=1.0, n_items=9, k=2)
+    assert plain == Oneshot(2, plain.scale, "laplace", n_items=9, largest=True, ordered=False, adjacency="replace")
+    assert plain.guarantee == Oneshot(2, plain.scale, n_items=9).guarantee
