@@ -3,12 +3,11 @@
     pip install python-flint
     python check.py FILE-OR-FOLDER ...      # - is what comes in; with --every, each statement below must be shown
 
-A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and the two
-sides of the inequality there. This program knows what each claim prints (one module a paper), computes both sides anew
-from the instance alone, in exact rationals or in balls that hold the true value, and says
-`VIOLATED by at least …` (or `VIOLATED: not strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`, after the
-claim and the file's name. It ends with 1 if any is not shown; with `--every` also if this program knows a statement
-of which there is no certificate.
+A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and both its
+sides there. This program knows what each claim prints (one module a paper), computes both sides anew from the instance
+alone, in exact rationals or in balls that hold the true value, and says `VIOLATED by at least …` (or `VIOLATED: not
+strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`, after the claim and the file's name. It ends with 1
+if any is not shown, or with `--every` if a statement has none.
 """
 
 from __future__ import annotations
@@ -185,29 +184,24 @@ def shown(x: Number) -> str:
 
 
 def told(sides: Sides) -> str:
-    left, relation, right = sides
-    return f"{shown(left)} {relation} {shown(right)}"
+    return f"{shown(sides[0])} {sides[1]} {shown(sides[2])}"
 
 
-def main(arguments: list[str]) -> int:
-    every = "--every" in arguments
-    given = [Path(it) for it in arguments if it != "--every"]
-    paths = [path for it in given for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
-    certain, missing = 0, set(STATEMENTS) if every else set()
+def main(arguments: list[str], every: bool = False) -> int:
+    paths = [path for it in map(Path, arguments) for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
+    certain: list[str] = []
     for path in paths:
         try:
             text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-            it = read(text)
-            print(f"{it['claim']} ({path.stem}): {check(text)}")
-            certain += 1
-            missing.discard(f"{it['claim']} | {it['printed']}")
+            print(f"{(it := read(text))['claim']} ({path.stem}): {check(text)}")
+            certain.append(f"{it['claim']} | {it['printed']}")
         except (NotShown, OSError, UnicodeDecodeError) as error:
             print(f"{path.name}: NOT SHOWN: {error}")
-    for name in sorted(missing):
+    for name in sorted(STATEMENTS.keys() - certain) if every else []:
         print(f"NOT SHOWN: no certificate of {name}")
-    print(f"{certain} of {len(paths)} shown{f', of {len(STATEMENTS)} statements' if every else ''}")
-    return int(not paths or certain < len(paths) or bool(missing))
+    print(f"{len(certain)} of {len(paths)} shown{f', of {len(STATEMENTS)} statements' if every else ''}")
+    return int(not paths or len(certain) < len(paths) or (every and bool(STATEMENTS.keys() - certain)))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main([it for it in sys.argv[1:] if it != "--every"], "--every" in sys.argv))

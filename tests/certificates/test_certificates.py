@@ -393,12 +393,12 @@ def test_with_every_a_statement_without_a_certificate_is_missed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(check, "check", lambda text: "VIOLATED")  # what each shows is tested above
-    assert check.main(["--every", str(FOLDER)]) == 0
+    assert check.main([str(FOLDER)], every=True) == 0
     assert f"{len(FILES)} of {len(FILES)} shown, of {len(check.STATEMENTS)} statements" in capsys.readouterr().out
     for path in FILES[1:]:
         (tmp_path / path.parent.name).mkdir(exist_ok=True)
         (tmp_path / path.parent.name / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     assert check.main([str(tmp_path)]) == 0
-    assert check.main(["--every", str(tmp_path)]) == 1
+    assert check.main([str(tmp_path)], every=True) == 1
     lost = json.loads(TEXTS[0])
     assert f"NOT SHOWN: no certificate of {lost['claim']} | {lost['printed']}\n" in capsys.readouterr().out
