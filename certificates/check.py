@@ -3,11 +3,10 @@
     pip install python-flint
     python check.py FILE-OR-FOLDER ...      # - is what comes in; with --every, each statement below must be shown
 
-A certificate names a claim, what is printed of it (an inequality), an instance in integers and rationals, and both its
-sides there. This program knows what each claim prints (one module a paper), computes both sides anew from the instance
-alone, in exact rationals or in balls that hold the true value, and says `VIOLATED by at least …` (or `VIOLATED: not
-strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT SHOWN: why`, after the claim and the file's name. It ends with 1
-if any is not shown, or with `--every` if a statement has none.
+A certificate names a claim, what is printed of it (an inequality), an instance in rationals, and both sides there. This
+program knows what claims print, computes both sides anew from the instance alone, exactly or in balls that hold the
+true value, and says `VIOLATED by at least …` (or `VIOLATED: not strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT
+SHOWN: why`, after claim and file. It ends with 1 if any is not shown, or with `--every` if a statement has none.
 """
 
 from __future__ import annotations
