@@ -562,6 +562,26 @@ def test_what_is_no_file_is_written_through(survey, tmp_path, capsys):
     assert read_publication((tmp_path / "kept.json").read_text()).publishable
 
 
+def test_a_link_to_where_no_file_can_be_spends_nothing(survey, tmp_path, capsys):
+    (tmp_path / "far.json").symlink_to(tmp_path / "no folder" / "release.json")
+    (tmp_path / "ring.json").symlink_to(tmp_path / "ring.json")
+    budget = tmp_path / "links.sqlite"
+    dprank.Budget(budget, epsilon=9.0)
+    for name in ("far.json", "ring.json"):
+        code, out, error = run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--budget", budget,
+                               "--out", tmp_path / name)  # fmt: skip
+        assert (code, out, "is a link to where no file can be" in error) == (2, "", True)
+    assert not dprank.Budget(budget).entries()
+
+
+def test_a_word_of_a_plan_is_no_longer_than_a_line(survey, tmp_path, capsys):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(f'kind = "{"x" * 100_000}"\n')
+    for asked in (("release", "ranking", survey), ("plan", "ranking")):
+        code, _, error = run(capsys, *asked, "--plan", plan)
+        assert (code, len(error) < 1000) == (2, True)
+
+
 def test_what_is_spent_is_shown_where_it_can_be_written_no_more(survey, tmp_path, capsys, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "release.json")

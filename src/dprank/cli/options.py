@@ -190,7 +190,7 @@ def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign or not key:
-            raise ValueError(f"{name} = {text!r}; name=value is needed")
+            raise ValueError(f"{name} = {shown(text)}; name=value is needed")
         pairs[key] = value
     return pairs
 
@@ -259,7 +259,7 @@ def declaration_of(
         given["aliases"] = paired("alias", tuple(alias))
     merged = base | {key: value for key, value in given.items() if value is not None}
     if kind is not None and merged["kind"] != kind:
-        raise ValueError(f"kind = {merged['kind']!r} is declared in {plan}; this takes {kind}")
+        raise ValueError(f"kind = {shown(merged['kind'])} is declared in {plan}; this takes {kind}")
     if not merged["items"]:
         listing = " (or name a file of PrefLib there, which makes its list public)" * (form.get("form") == "preflib")
         raise ValueError(
@@ -333,4 +333,4 @@ def number(name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ValueError(f"{name} = {text!r}; a number is needed") from None
+        raise ValueError(f"{name} = {shown(text)}; a number is needed") from None

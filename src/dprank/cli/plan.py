@@ -10,7 +10,7 @@ import typer
 from rich.box import SIMPLE
 from rich.table import Table
 
-from dprank._require import visible
+from dprank._require import shown, visible
 from dprank.cli.options import AsJson, Delta, Epsilon, cell, console, listed, named, show_json
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
@@ -87,7 +87,7 @@ def _numbers(name: str, text: str | None) -> tuple[int, ...] | None:
         return None
     parts = listed(text)
     if not parts or not all(part.isascii() and part.isdecimal() and len(part) < 16 for part in parts):
-        raise ValueError(f"{name} = {text!r}; whole numbers with commas between are needed")
+        raise ValueError(f"{name} = {shown(text)}; whole numbers with commas between are needed")
     return tuple(map(int, parts))
 
 
@@ -98,7 +98,7 @@ def _said(
     require_replaceable(out)
     given = {key: value for key, value in asked.items() if value is not None}
     if declared is not None and (kind := declared_part(declared).get("kind", DATA[question])) != DATA[question]:
-        raise ValueError(f"{declared}: kind = {kind!r}; a plan of {question} takes {DATA[question]}")
+        raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {DATA[question]}")
     found = plan(question, items=_items(items, declared), **given)
     if out:
         write_over(out, _file(found, declared))

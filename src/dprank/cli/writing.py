@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -95,6 +96,9 @@ def require_writable(out: Path) -> None:
     if not out.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(out.parent))
     require_new(out)
+    target = Path(os.path.realpath(out))
+    if target.is_symlink() or not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "is a link to where no file can be; a file is needed", str(out))
     if _written_through(out):
         return
     try:
