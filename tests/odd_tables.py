@@ -186,8 +186,9 @@ def damaged(rng: Random, it: Table) -> None:
 def written(rng: Random, it: Table, folder: Path) -> Path:
     """A file of it, in some format."""
     if it.form == "preflib":
-        path = folder / f"votes.{rng.choice(['toi', 'toi', 'toi', 'soc', 'toc', 'csv'])}"
-        path.write_bytes(coded(rng, it.text))
+        path = folder / f"votes.{rng.choice(['toi', 'toi', 'toi', 'soi', 'toc', 'soc', 'wmd', 'csv'])}"
+        said = path.suffix[1:] if rng.random() < 0.95 else "soc"
+        path.write_bytes(coded(rng, it.text.replace("DATA TYPE: toi", f"DATA TYPE: {said}")))
         return path
     if rng.random() < 0.15:
         damaged(rng, it)
@@ -252,7 +253,7 @@ def column(rng: Random, values: list[Any]) -> Any:
         if kind == "own" and values:  # of the type of the first
             first = type(values[0])
             same = [it if type(it) is first else None for it in values]
-            return pa.array([str(it) if isinstance(it, uuid.UUID) else it for it in same])
+            return pa.array(texts if first is str else [str(it) if first is uuid.UUID and it else it for it in same])
         if kind in ("whole", "float", "short", "bool"):
             types = {"whole": pa.int64(), "float": pa.float64(), "short": pa.float32(), "bool": pa.bool_()}
             numbers = [float(it) if isinstance(it, int | float) else None for it in values]
@@ -289,10 +290,12 @@ def frame(rng: Random, it: Table) -> Any:
     made_by = rng.choice(["pandas", "pandas", "arrow", "polars"])
     if made_by == "pandas" or len(set(it.header)) != len(it.header):
         rows = [[*row, *[None] * len(it.header)][: len(it.header)] for row in it.rows]
-        made = pd.DataFrame(rows, columns=pd.Index(it.header, dtype=object), dtype=rng.choice([None, object]))
+        bare = any(isinstance(it, str) and not it.isascii() and "\udcff" in it for row in rows for it in row)
+        kind = object if bare else rng.choice([None, object])  # of half a letter pandas makes no text
+        made = pd.DataFrame(rows, columns=pd.Index(it.header, dtype=object), dtype=kind)
         if rng.random() < 0.3 and len(made.columns):
             name = rng.choice(it.header)
-            if it.header.count(name) == 1:
+            if it.header.count(name) == 1 and not bare:
                 made[name] = made[name].astype(str).astype("category")
         return made
     table = arrow(rng, it)

@@ -15,6 +15,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sqlite3
 import sys
 import tempfile
@@ -44,7 +45,7 @@ SRC = Path(dprank.__file__).parent
 #: Of all inputs, the least that must be taken: what refuses everything is tested by none.
 TAKEN = 0.3
 #: What is said beside an answer, on standard error.
-NOTES = ("dprank: items: those that ", "dprank: epsilon = ")
+NOTES = re.compile(r"dprank: (items: those that .* are taken as public|epsilon = \S+ is above 10.*)")
 FACTS = ["--name", "n", "--curator", "c", "--author", "a", "--use", "u", "--region", "r"]
 #: What may stand in the place of the value of any flag.
 ODD = [
@@ -119,7 +120,7 @@ def run(words: list[str], folder: Path, *, secret: bool = False, code_1: bool = 
         raise code
     if code not in ((0, 1, 2, 3) if code_1 else (0, 2, 3)):
         raise Broken(f"ended with {code}: {error[:300]}")
-    lines = [line for line in error.splitlines() if not line.startswith(NOTES)]
+    lines = [line for line in error.splitlines() if not NOTES.fullmatch(line)]
     marks = odd_tables.PERSONS
     if told(error, (*marks, odd_tables.CELL)) or (not secret and told(said, (*marks, odd_tables.CELL))):
         raise Broken(f"tells of a person: {error[:300]}")
@@ -179,7 +180,7 @@ def samples() -> dict[str, Any]:
 def options(rng: Random, question: str, it: Any, folder: Path) -> list[str]:
     """Flags of a release, most of them good."""
     items = len(it.items)
-    words = ["--epsilon", rng.choice(EPSILONS if rng.random() < 0.4 else EPSILONS[:7])]
+    words = ["--epsilon", rng.choice(EPSILONS if rng.random() < 0.2 else EPSILONS[:6])]
     whole = WHOLE if rng.random() < 0.3 else ["1", "2"]
     if question == "ranking":
         protect = rng.choice(["person", "person", "answer"])
@@ -190,7 +191,7 @@ def options(rng: Random, question: str, it: Any, folder: Path) -> list[str]:
         words += ["--voters", rng.choice([*whole, "10", "100", "30"])]
     more: dict[str, list[str]] = {
         "--delta": DELTAS[:2] if rng.random() < 0.7 else DELTAS,
-        "--mechanism": [name for name, tag in TAGS.items() if tag.question == question] + ["Unheard"] * 1,
+        "--mechanism": [name for name, tag in TAGS.items() if tag.question == question and tag.trust == "curator"] + ["LocalBorda"],
         "--adjacency": ["replace", "add_remove"],
         "--noise": {"topk": ["laplace", "gumbel", "exponential"]}.get(question, ["laplace", "gaussian", "cube", "conditioned"]),
         "--score": ["net", "half", "wins"],
@@ -200,8 +201,8 @@ def options(rng: Random, question: str, it: Any, folder: Path) -> list[str]:
         "--size": ["0.05", "0.5", "0", "1"],
         "--top": whole,
         "--persons": whole,
-        "--clean": ["strip", "strip,casefold", "nfkc", "x"],
-        "--alias": [f"{odd_tables.CELL} 1=oak", f"zz={it.items[0]}", "x", "=", "a=b"],
+        "--clean": ["strip", "strip,casefold", "nfkc", "spaces"],
+        "--alias": [f"{odd_tables.CELL} 1=oak", f"zz={it.items[0]}", f"1={it.items[0]}", "=a"],
         "--sampling": ["persons", "answers"],
     }
     for flag in rng.sample(list(more), rng.choice([0, 0, 1, 1, 2, 4])):
@@ -229,7 +230,7 @@ def slipped(rng: Random, words: list[str]) -> list[str]:
     words = list(words)
     for _ in range(rng.choice([1, 1, 2])):
         flags = [at for at, word in enumerate(words) if word.startswith("--") and word not in ("--out", "--budget")]
-        at = rng.choice(flags or [len(words) - 1])
+        at = rng.choice(flags or [len(words)])
         what = rng.random()
         if what < 0.6 and at + 1 < len(words):
             if words[at + 1].startswith("--"):
@@ -274,6 +275,7 @@ def of_table(rng: Random, folder: Path) -> Callable[[], Any]:
         words = slipped(rng, words) if odd else words
         return lambda: (run(words, folder), out.exists() and run(["merge", str(out), "--out", str(folder / "all.json")], folder))
     question = it.question if it.question != "consensus" else rng.choice(["consensus", "winner", "agreement"])
+    question = "winner" if question == "agreement" and {"tied", "partial"} & set(flags) else question
     words = ["release", question, *words, *options(rng, question, it, folder)]
     words = slipped(rng, words) if odd else words
     out = folder / "out.json"
@@ -333,10 +335,11 @@ def of_published(rng: Random, folder: Path) -> Callable[[], Any]:
     """A published file, as it is or with values that are others; seldom audited."""
     paid = rng.random() < 0.3
     it = samples()["paid"] if paid else rng.choice(samples()["published"])
-    file = save(folder / "r.json", text_of(rng, mutated(it, rng) if rng.random() < 0.7 else it))
+    file = save(folder / "r.json", text_of(rng, mutated(it, rng) if rng.random() < 0.6 else it))
     (folder / "kept.sqlite").write_bytes(samples()["budget"])
     verify = ["verify", file, *(["--budget", str(folder / "kept.sqlite")] if paid else [])]
-    words = rng.choice([verify, [*verify, "--json"], ["report", file], ["report", file, "--html"], ["card", file, *FACTS]])
+    words = rng.choice([verify, [*verify, "--json"], ["report", file], ["report", file, "--html"]])
+    words = ["card", file, *FACTS] if paid and rng.random() < 0.3 else words
     if rng.random() < 0.003:
         return lambda: run(["audit", file, "--releases", "1000"], folder, code_1=True)
     words = slipped(rng, words) if rng.random() < 0.15 else words
@@ -347,7 +350,7 @@ def of_plan(rng: Random, folder: Path) -> Callable[[], Any]:
     """A declaration, with a release or without, as it is or with values that are others."""
     source = tomllib.loads(rng.choice(samples()["plans"]))
     question = {"comparisons": "ranking", "ballots": "consensus", "tallies": "topk"}[source["kind"]]
-    it = mutated(source, rng) if rng.random() < 0.6 else source
+    it = mutated(source, rng) if rng.random() < 0.5 else source
     try:
         text = "".join(f"{json.dumps(str(key))} = {_toml(value)}\n" for key, value in it.items())
     except AttributeError:
@@ -355,8 +358,9 @@ def of_plan(rng: Random, folder: Path) -> Callable[[], Any]:
     file = save(folder / "p.toml", broken(text, rng) if rng.random() < 0.15 else text)
     table = save(folder / "t.csv", TABLE)
     more = ["--k", rng.choice(WHOLE[:5])] if question == "topk" else []
-    given = rng.choice([["--epsilon", rng.choice(EPSILONS)], []])
+    given = ["--epsilon", rng.choice(EPSILONS[:8])] if "release" not in source or rng.random() < 0.3 else []
     planned = ["plan", question, "--plan", file, "--persons", rng.choice(["50", "400", *WHOLE]), "--epsilon", rng.choice(EPSILONS)]
+    given += ["--protect", "answer"] * (question == "ranking" and "release" not in source)
     release = ["release", question, table, "--plan", file, *given, *["--rehearse"] * (rng.random() < 0.5)]
     words = rng.choices([["check", table, "--plan", file], planned + more, release], [4, 1, 5])[0]
     words = slipped(rng, words) if rng.random() < 0.1 else words
