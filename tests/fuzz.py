@@ -352,7 +352,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="readers at once")
     parser.add_argument("--seed", type=int, default=0, help="of what is tried; 0 for another each time")
     parser.add_argument("--reader", action="append", help="one of them alone; repeat it")
-    parser.add_argument("--structured", type=int, metavar="N", help="so many well-formed and odd inputs of all commands")
+    parser.add_argument(
+        "--structured", type=int, metavar="N", help="so many well-formed and odd inputs of all commands"
+    )
     parser.add_argument("--first", type=int, default=0, help="of them, the number that begins")
     given = parser.parse_args()
     if given.replay is not None:

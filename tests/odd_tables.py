@@ -35,12 +35,12 @@ ITEMS = (
 )
 #: Cells that somebody might write, or a program.
 ODD = (
-    "", " ", "\u3000", "NA", "n/a", "null", "None", "NaN", "nan", "inf", "-inf", "Infinity", "-0", "-0.0", "-1", "0", "+1",
-    "1.0", "01", "007", "1e0", "1E+2", "1e309", "1e-400", ".5", "5.", "1,5", "1_000", "0x10", "١", "１", "½", "1/2",
+    "", " ", "\u3000", "NA", "n/a", "null", "None", "NaN", "nan", "inf", "-inf", "Infinity", "-0", "-0.0", "-1",
+    "0", "+1",     "1.0", "01", "007", "1e0", "1E+2", "1e309", "1e-400", ".5", "5.", "1,5", "1_000", "0x10", "١", "１", "½", "1/2",
     "9007199254740993", "18446744073709551616", "1" * 400, "2026-11-29", "29.11.2026", "2026-11-29T10:00:00Z",
-    "true", "FALSE", "[1, 2]", '{"a": {"b": [null]}}', "[]", '"', '""', 'a"b', "it's", "a,b", "a;b\tc|d", "a\nb", "a\r\nb",
-    "a\rb", "=1+1", "@x", "é", "e\u0301", "ﬁ", "東京", "\u202etop", "\u200b", "\ufeffx", "\x1b[2J", "\0", "\udcff", "%s", "\\",
-    "> =", "a > > b", "a = b = a", "x" * 3000,
+    "true", "FALSE", "[1, 2]", '{"a": {"b": [null]}}', "[]", '"', '""', 'a"b', "it's", "a,b", "a;b\tc|d", "a\nb",
+    "a\r\nb",     "a\rb", "=1+1", "@x", "é", "e\u0301", "ﬁ", "東京", "\u202etop", "\u200b", "\ufeffx", "\x1b[2J", "\0", "\udcff",
+    "%s", "\\",     "> =", "a > > b", "a = b = a", "x" * 3000,
 )  # fmt: skip
 FORMS = ("answers", "pairs", "wide", "long", "orders", "tallies", "preflib")
 
@@ -100,6 +100,9 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         return [label(rng, kind, rng.randrange(people) if rng.random() < 0.2 else at)
                 for at in range(people) for _ in range(rng.randint(1, most))]  # fmt: skip
 
+    def shuffled() -> list[int]:
+        return rng.sample(places, len(places))
+
     if form == "answers":
         header += ["left", "right", "answer"]
         columns = {"first": "left", "second": "right", "outcome": "answer"}
@@ -119,7 +122,7 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
     elif form == "long":
         header += ["item", "place"]
         flags += ["--long", "item,place", "--ballots", "partial", "--unranked", rng.choice(["apart", "last"])]
-        rows = [[it, item, place] for it in persons(1) for item, place in zip(items, rng.sample(places, len(places)))]
+        rows = [[it, item, place] for it in persons(1) for item, place in zip(items, shuffled(), strict=True)]
     elif form == "orders":
         header += ["vote"]
         flags += ["--orders", "vote", "--ballots", rng.choice(["full", "tied", "partial"])]
@@ -158,7 +161,8 @@ def preflib(rng: Random, items: list[str], odd: float) -> str:
     voters = rng.choice([0, 5, 10**9, sum(int(it.partition(":")[0]) for it in orders if it.partition(":")[0].isdecimal()
                                           and len(it.partition(":")[0]) < 9)])  # fmt: skip
     head = [f"# FILE NAME: x.{rng.choice(['toi', 'toi', 'soc'])}", "# DATA TYPE: toi",
-            f"# NUMBER ALTERNATIVES: {cell(rng, odd / 3, len(items))}", f"# NUMBER VOTERS: {cell(rng, odd / 3, voters)}",
+            f"# NUMBER ALTERNATIVES: {cell(rng, odd / 3, len(items))}",
+            f"# NUMBER VOTERS: {cell(rng, odd / 3, voters)}",
             f"# NUMBER UNIQUE ORDERS: {len(orders)}", *names]  # fmt: skip
     if rng.random() < odd:
         head.pop(rng.randrange(len(head)))
@@ -169,7 +173,9 @@ def damaged(rng: Random, it: Table) -> None:
     """Another header: one that is missing, doubled, in other letters, or blank; or rows of other lengths."""
     what, at = rng.randrange(7), rng.randrange(len(it.header))
     if what == 0:
-        it.header[at] = rng.choice(["", " ", it.header[at].upper(), f" {it.header[at]}", "Unnamed: 0", f"{it.header[at]}.1"])
+        it.header[at] = rng.choice(
+            ["", " ", it.header[at].upper(), f" {it.header[at]}", "Unnamed: 0", f"{it.header[at]}.1"]
+        )
     elif what == 1:
         it.header[at] = it.header[0]
     elif what == 2:
@@ -201,7 +207,7 @@ def written(rng: Random, it: Table, folder: Path) -> Path:
 
         pq.write_table(arrow(rng, it), path, compression=rng.choice(["none", "snappy", "zstd"]))
     elif way in ("json", "lines"):
-        rows = [{name: plain(value) for name, value in zip(it.header, row)} for row in it.rows]
+        rows = [{name: plain(value) for name, value in zip(it.header, row, strict=False)} for row in it.rows]
         path.write_bytes(coded(rng, json.dumps(rows) if way == "json" else "\n".join(map(json.dumps, rows))))
     else:
         path.write_bytes(coded(rng, separated(rng, it)))
@@ -247,8 +253,8 @@ def column(rng: Random, values: list[Any]) -> Any:
     import pyarrow as pa
 
     texts = [None if it is None else plain(it).encode(errors="replace").decode() for it in values]
-    kind = rng.choices(["text", "own", "large", "words", "bytes", "whole", "float", "short", "decimal", "list", "struct",
-                        "moment", "bool", "null"], [10, 12, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1])[0]  # fmt: skip
+    kind = rng.choices(["text", "own", "large", "words", "bytes", "whole", "float", "short", "decimal", "list",
+                        "struct", "moment", "bool", "null"], [10, 12, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1])[0]  # fmt: skip
     try:
         if kind == "own" and values:  # of the type of the first
             first = type(values[0])
@@ -260,7 +266,9 @@ def column(rng: Random, values: list[Any]) -> Any:
             made = [None if it is None else it if "o" in kind and kind != "bool" else int(it) for it in numbers]
             return pa.array(made).cast(types[kind], safe=False)
         if kind == "decimal":
-            return pa.array([decimal.Decimal(it) if isinstance(it, int) else None for it in values], pa.decimal128(20, 2))
+            return pa.array(
+                [decimal.Decimal(it) if isinstance(it, int) else None for it in values], pa.decimal128(20, 2)
+            )
         if kind == "moment":
             days = [it if isinstance(it, datetime.date) else None for it in values]
             return pa.array(days, pa.date32()).cast(pa.timestamp(rng.choice(["s", "ms", "us"])))
