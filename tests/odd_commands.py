@@ -30,9 +30,9 @@ FACTS = ["--name", "n", "--curator", "c", "--author", "a", "--use", "u", "--regi
 #: What may stand in the place of the value of any flag.
 ODD = [
     "", " ", "0", "-0.0", "-1", "1", "2", "3.5", "1e-300", "5e-324", "nan", "inf", "-inf", "1e300", "1e18", "1" * 400,
-    "x", "None", "1,2", ",", "a=b", "=", "--", "-", "é", "\u202e", "\x1b[2J", "[/]", "/", ".", "..", "~", "/dev/null", "who",
-    "left,right", "left,left,left", "full", "one", "none", "all", "replace", "gaussian", "any", "person", "x" * 5000,
-    "a vs b", "a\nb", "9007199254740993", "nowhere/x", "http://x.example/y.csv", "\udcff",
+    "x", "None", "1,2", ",", "a=b", "=", "--", "-", "é", "\u202e", "\x1b[2J", "[/]", "/", ".", "..", "~", "/dev/null",
+    "who", "left,right", "left,left,left", "full", "one", "none", "all", "replace", "gaussian", "any", "person",
+    "x" * 5000, "a vs b", "a\nb", "9007199254740993", "nowhere/x", "http://x.example/y.csv", "\udcff",
 ]  # fmt: skip
 #: The same of epsilon, delta and whole numbers: mostly sound.
 EPSILONS = [

@@ -9,9 +9,11 @@ from __future__ import annotations
 import csv
 import datetime
 import decimal
+import importlib
 import io
 import json
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -36,12 +38,15 @@ ITEMS = (
 #: Cells that somebody might write, or a program.
 ODD = (
     "", " ", "\u3000", "NA", "n/a", "null", "None", "NaN", "nan", "inf", "-inf", "Infinity", "-0", "-0.0", "-1",
-    "0", "+1",     "1.0", "01", "007", "1e0", "1E+2", "1e309", "1e-400", ".5", "5.", "1,5", "1_000", "0x10", "١", "１", "½", "1/2",
-    "9007199254740993", "18446744073709551616", "1" * 400, "2026-11-29", "29.11.2026", "2026-11-29T10:00:00Z",
-    "true", "FALSE", "[1, 2]", '{"a": {"b": [null]}}', "[]", '"', '""', 'a"b', "it's", "a,b", "a;b\tc|d", "a\nb",
-    "a\r\nb",     "a\rb", "=1+1", "@x", "é", "e\u0301", "ﬁ", "東京", "\u202etop", "\u200b", "\ufeffx", "\x1b[2J", "\0", "\udcff",
-    "%s", "\\",     "> =", "a > > b", "a = b = a", "x" * 3000,
+    "0", "+1", "1.0", "01", "007", "1e0", "1E+2", "1e309", "1e-400", ".5", "5.", "1,5", "1_000", "0x10", "١", "１",
+    "½", "1/2", "9007199254740993", "18446744073709551616", "1" * 400, "2026-11-29", "29.11.2026",
+    "2026-11-29T10:00:00Z", "true", "FALSE", "[1, 2]", '{"a": {"b": [null]}}', "[]", '"', '""', 'a"b', "it's", "a,b",
+    "a;b\tc|d", "a\nb", "a\r\nb", "a\rb", "=1+1", "@x", "é", "e\u0301", "ﬁ", "東京", "\u202etop", "\u200b", "\ufeffx",
+    "\x1b[2J", "\0", "\udcff", "%s", "\\", "> =", "a > > b", "a = b = a", "x" * 3000,
 )  # fmt: skip
+#: Types of a column in Arrow, and how often each is drawn.
+TYPES = {"text": 10, "own": 12} | dict.fromkeys(["large", "words", "bytes", "whole", "float"], 2)
+TYPES |= dict.fromkeys(["short", "decimal", "list", "struct", "moment", "bool", "null"], 1)
 FORMS = ("answers", "pairs", "wide", "long", "orders", "tallies", "preflib")
 
 
@@ -253,8 +258,7 @@ def column(rng: Random, values: list[Any]) -> Any:
     import pyarrow as pa
 
     texts = [None if it is None else plain(it).encode(errors="replace").decode() for it in values]
-    kind = rng.choices(["text", "own", "large", "words", "bytes", "whole", "float", "short", "decimal", "list",
-                        "struct", "moment", "bool", "null"], [10, 12, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1])[0]  # fmt: skip
+    kind = rng.choices(list(TYPES), list(TYPES.values()))[0]
     try:
         if kind == "own" and values:  # of the type of the first
             first = type(values[0])
@@ -308,9 +312,6 @@ def frame(rng: Random, it: Table) -> Any:
         return made
     table = arrow(rng, it)
     if made_by == "polars":
-        try:
-            import polars
-        except ImportError:
-            return table
-        return polars.from_arrow(table)
+        with suppress(ImportError):
+            return importlib.import_module("polars").from_arrow(table)
     return table
