@@ -17,6 +17,7 @@ import json
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -361,14 +362,15 @@ def main() -> None:
         paths = [Path(it) for it in given.replay]
         sys.exit(1 if replay(paths or seeds(), bool(paths)) else 0)
     bad = 0
-    if given.structured:
+    if given.structured and given.seconds:  # in a process of its own: atheris traces what it imports itself
+        alone = ["--structured", str(given.structured), "--seed", str(given.seed), "--first", str(given.first)]
+        bad = subprocess.run([sys.executable, __file__, *alone], check=False).returncode
+    elif given.structured:
         sys.path.append(str(ROOT / "tests/dprank"))
-        import structured
+        from structured import structured
 
-        bad = structured.structured(given.structured, given.seed or int.from_bytes(os.urandom(4)), given.first)
-    seconds = given.seconds if given.seconds is not None else 0 if given.structured else 60
-    if not seconds:
-        sys.exit(1 if bad else 0)
+        sys.exit(1 if structured(given.structured, given.seed or int.from_bytes(os.urandom(4)), given.first) else 0)
+    seconds = 60 if given.seconds is None else given.seconds
     names = given.reader or sorted({it.parent.name for it in seeds()})
     sys.exit(1 if fuzz(names, seconds, given.jobs, given.seed) + bad else 0)
 
