@@ -138,6 +138,14 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         header += ["item"]
         flags += ["--item", "item"]
         rows = [[it, rng.choice(items)] for it in persons()]
+    if form in ("wide", "long", "orders") and rng.random() < 0.15:  # how much a ballot counts
+        header.append("weight")
+        flags += ["--weight", "weight", "--max-weight", rng.choice(["1", "3", "1000"])]
+        rows = [[*row, rng.choice([1, 1, 2, 7, 1.0])] for row in rows]
+    if form == "long" and rng.random() < 0.2:
+        header.append("ballot")
+        flags += ["--ballot", "ballot"]
+        rows = [[*row, label(rng, kind, 1) if rng.random() < 0.1 else rng.choice([1, 2, "a"])] for row in rows]
     found = Table(form, items, header, rows, flags, who, columns=columns)
     if form == "preflib":
         found.flags, found.person = ["--ballots", "partial", "--unranked", rng.choice(["apart", "last"])], None
@@ -228,6 +236,8 @@ def separated(rng: Random, it: Table) -> str:
         return end.join(mark.join(row) for row in rows) + end * rng.randrange(3)
     file = io.StringIO()
     quoting = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    if end != "\r\n" and quoting == csv.QUOTE_MINIMAL:  # Python quotes no end of a line but its own
+        it.shifted = any({*value} & {*"\r\n"} for row in rows for value in row)
     csv.writer(file, delimiter=mark, lineterminator=end, quoting=quoting).writerows(rows)
     return file.getvalue() + rng.choice(["", "", "", end, end * 9, f"{mark}{mark}{end}", '"'])
 

@@ -77,7 +77,7 @@ def entries(kept: Path) -> int:
     try:
         with contextlib.closing(sqlite3.connect(f"file:{kept}?mode=ro", uri=True)) as db:
             return int(db.execute("SELECT COUNT(*) FROM entries").fetchone()[0])
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeError):  # of bytes that are no text, sqlite says so in them
         return -1
 
 
