@@ -12,6 +12,7 @@ nothing to show; or takes more than `fuzz.SECONDS` or `fuzz.BYTES`.
 from __future__ import annotations
 
 import tempfile
+import time
 import traceback
 from collections import Counter
 from pathlib import Path
@@ -68,7 +69,9 @@ def structured(number: int, seed: int, first: int = 0) -> int:
     """So many inputs of a seed; how many broke, or 1 where too few were taken."""
     fuzz.quiet()
     taken, refused, bad, places = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    slowest = (0.0, first)
     for at in range(first, first + number):
+        begun = time.process_time()
         try:
             kind, ended = once(seed, at)
             (taken if ended == "taken" else refused)[kind] += 1
@@ -84,11 +87,13 @@ def structured(number: int, seed: int, first: int = 0) -> int:
                 said = f"{kind}: {type(error).__name__}: {str(error)[:600]}"
                 print(f"BROKEN --structured 1 --seed {seed} --first {at}: {said}")
                 print(*traceback.format_tb((error.__cause__ or error).__traceback__)[-2:], sep="", flush=True)
-        if number > 1 and (at - first + 1) % 5000 == 0:
+        slowest = max(slowest, (time.process_time() - begun, at))
+        if number > 1 and (at - first + 1) % 1000 == 0:
             print(f"{at - first + 1:,} done, {bad.total()} broken", flush=True)
     for kind in KINDS:
         if count := taken[kind] + refused[kind] + bad[kind]:
             print(f"{kind}: {count} inputs, {taken[kind]} taken, {refused[kind]} refused, {bad[kind]} broken")
     share = taken.total() / number
+    print(f"slowest: {slowest[0]:.1f} s, number {slowest[1]}")
     print(f"{number} structured inputs of seed {seed}, {share:.0%} taken, {bad.total()} broken")
     return bad.total() or int(number >= 100 and share < TAKEN)
