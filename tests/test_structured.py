@@ -192,3 +192,28 @@ def test_half_a_letter_in_a_frame_is_none_of_the_items():
         ValueError, match=r"first\[0\] is none of the 3 items"
     ):  # what is missing is no item of that name
         Comparisons.from_frame(gone, items=["None", "nan", "b"], voter=None)
+
+
+@pytest.mark.parametrize(
+    ("question", "more"),
+    [
+        ("ranking", "--protect person --answers 1"),
+        ("ranking", "--protect person --answers 1 --score wins"),
+        ("ranking", "--protect person --answers 1 --noise conditioned"),
+        ("ranking", "--protect person --answers 1 --mechanism PerturbedMLE --public-graph"),
+        ("topk", "--k 1 --per-person 1"),
+        ("topk", "--k 1 --per-person 1 --values"),
+        ("topk", "--k 1 --per-person 1 --noise exponential --adjacency replace"),
+    ],
+)
+@pytest.mark.parametrize("epsilon", ["1e-300", "1e-16", "1.2e-15"])
+def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for(question, more, epsilon, tmp_path):
+    """Once the budget had an entry, and nobody a release."""
+    kept, table = tmp_path / "b.sqlite", tmp_path / "t.csv"
+    dprank.Budget(kept, epsilon=1.0)
+    table.write_text("who,l,r,x\np,a,b,1\n")
+    columns = "--comparisons l,r,x" if question == "ranking" else "--item l"
+    words = [question, table, *columns.split(), "--items", "a,b,c", "--person", "who", *more.split()]
+    with pytest.raises(one_command.Refused, match="noise of scale .* would be needed"):
+        call(tmp_path, "release", *words, "--epsilon", epsilon, "--budget", kept)
+    assert one_command.entries(kept) == 0

@@ -268,6 +268,9 @@ class NoisyCounts:
         scale = ratio_up(free._moved, epsilon)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
+        if free.noise != "cube":  # to sum to zero asks for room
+            grain = GRAIN[score] / (n_items if free.noise == "conditioned" else 1)
+            require_drawable(epsilon, scale, law, grain=grain)
         return replace(free, scale=scale)
 
     @property
