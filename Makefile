@@ -88,7 +88,7 @@ _build/peers/.ready: .venv/.ready pyproject.toml
 	@.venv/bin/uv pip install -q --python _build/peers/bin/python --no-build-isolation --editable ".[peers]"
 	@touch $@
 
-fuzz: _build/fuzz/.ready  ## bytes that nobody meant, for every reader; on Linux (ARGS="--seconds 600 --jobs 2")
+fuzz: _build/fuzz/.ready  ## bytes that nobody meant, for every reader; on Linux (ARGS="--seconds 600 --jobs 2", "--structured 5000")
 	@_build/fuzz/bin/python tests/fuzz.py $(ARGS)
 
 _build/fuzz/.ready: .venv/.ready pyproject.toml

@@ -3,6 +3,7 @@
 python tests/fuzz.py --replay                        every file of tests/corpus through its reader, in seconds
 python tests/fuzz.py --replay FOLDER/csv/FILE        one file, with what came of it
 python tests/fuzz.py --seconds 60 --jobs 2           new ones, led by coverage, with atheris (`make fuzz`)
+python tests/fuzz.py --structured 1000 --seed 1      well-formed and odd input, for every command (tests/structured.py)
 
 What breaks a reader is kept in _build/fuzzed/broken, a file for each place in the code. What our code does wrong is
 mended, and the file goes to tests/corpus. What crashes or hangs software of others is told to them, never committed.
@@ -16,6 +17,7 @@ import json
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -347,16 +349,30 @@ def main() -> None:
     """What the first lines of this file say."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--replay", nargs="*", metavar="FILE", help="all of tests/corpus where none is named")
-    parser.add_argument("--seconds", type=int, default=60, help="of all readers together")
+    parser.add_argument("--seconds", type=int, help="of all readers together; 60, or none where --structured is said")
     parser.add_argument("--jobs", type=int, default=1, help="readers at once")
     parser.add_argument("--seed", type=int, default=0, help="of what is tried; 0 for another each time")
     parser.add_argument("--reader", action="append", help="one of them alone; repeat it")
+    parser.add_argument(
+        "--structured", type=int, metavar="N", help="so many well-formed and odd inputs of all commands"
+    )
+    parser.add_argument("--first", type=int, default=0, help="of them, the number that begins")
     given = parser.parse_args()
     if given.replay is not None:
         paths = [Path(it) for it in given.replay]
         sys.exit(1 if replay(paths or seeds(), bool(paths)) else 0)
+    bad = 0
+    if given.structured and given.seconds:  # in a process of its own: atheris traces what it imports itself
+        alone = ["--structured", str(given.structured), "--seed", str(given.seed), "--first", str(given.first)]
+        bad = subprocess.run([sys.executable, __file__, *alone], check=False).returncode
+    elif given.structured:
+        sys.path.append(str(ROOT / "tests/dprank"))
+        from structured import structured
+
+        sys.exit(1 if structured(given.structured, given.seed or int.from_bytes(os.urandom(4)), given.first) else 0)
+    seconds = 60 if given.seconds is None else given.seconds
     names = given.reader or sorted({it.parent.name for it in seeds()})
-    sys.exit(1 if fuzz(names, given.seconds, given.jobs, given.seed) else 0)
+    sys.exit(1 if fuzz(names, seconds, given.jobs, given.seed) + bad else 0)
 
 
 if __name__ == "__main__":

@@ -217,8 +217,6 @@ class Comparisons(Frozen):
         >>> len(answers), len(answers.voters)
         (2, 1)
         """
-        import pandas as pd
-
         frame = as_pandas(frame)
         require_columns(frame.columns, (first, second, outcome, *([] if voter is None else [voter])))
         require_one_of("missing", missing, ("refuse", "drop"))
@@ -226,10 +224,10 @@ class Comparisons(Frozen):
         if missing == "refuse" and (bad := first_true(gone)) is not None:
             raise ValueError(f"{outcome}[{bad}] is missing; say missing='drop' to leave such answers out")
         whole, frame, rows = frame, frame.loc[~gone], np.flatnonzero(~gone)
-        names = pd.Index(item_names(items))
+        names = item_names(items)
 
         def codes(column: str) -> NDArray[Any]:
-            code = names.get_indexer(frame[column].map(str, na_action="ignore"))
+            code = _codes(names, frame[column])
             if (bad := first_true(code < 0)) is not None:
                 raise ValueError(f"{at_row(column, bad, rows)} is none of the {len(names)} items")
             return code
@@ -238,10 +236,10 @@ class Comparisons(Frozen):
         require_different(second, one, other, rows)
         points = twice_the_outcome(outcome, frame[outcome].to_numpy(), rows)
         who = None if voter is None else person_ids(voter, frame[voter], rows)
-        data = cls(one, other, points / 2, tuple(names), who)
+        data = cls(one, other, points / 2, names, who)
         if voter is None or not gone.any():
             return data
-        one, other = (names.get_indexer(whole[it].map(str, na_action="ignore")) for it in (first, second))
+        one, other = (_codes(names, whole[it]) for it in (first, second))
         asked = gone & (one >= 0) & (other >= 0) & (one != other) & whole[voter].notna().to_numpy()
         asked[asked] = ~nameless(whole.loc[asked, voter])
         who = person_ids(voter, whole.loc[asked, voter], np.flatnonzero(asked))
@@ -397,6 +395,18 @@ def read_comparisons(
     return Comparisons.from_frame(
         frame, items=names, voter=voter, first=first, second=second, outcome=outcome, missing=missing
     )
+
+
+def _codes(names: tuple[str, ...], column: Any) -> NDArray[Any]:
+    """Which item each cell is, compared as text; -1 for none of them, and for what is missing."""
+    import pandas as pd
+
+    try:
+        return pd.Index(names).get_indexer(column.map(str, na_action="ignore"))
+    except UnicodeError:  # pandas makes no text of half a letter, and would quote it
+        places = {name: at for at, name in enumerate(names)}
+        cells = zip(column, column.isna(), strict=True)
+        return np.array([-1 if gone else places.get(str(it), -1) for it, gone in cells], np.intp)
 
 
 def first_true(mask: NDArray[np.bool_]) -> int | None:

@@ -30,7 +30,7 @@ from dprank.data.rankings import Rankings
 from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity, linf_sensitivity
 from dprank.privacy import noise as laws
 from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
-from dprank.privacy.cube import CubeError, cube_noise
+from dprank.privacy.cube import CubeError, cube_noise, require_radii
 from dprank.privacy.discrete_gaussian import Answers, smoothed_epsilon
 from dprank.privacy.gaussian import LEAST, STEEPEST, gaussian_epsilon, gaussian_scale, zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit, ratio_up, require_scale
@@ -268,6 +268,11 @@ class NoisyCounts:
         scale = ratio_up(free._moved, epsilon)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
+        if free.noise == "cube":
+            require_radii(scale / GRAIN[score], n_items)
+        else:  # to sum to zero asks for room
+            grain = GRAIN[score] / (n_items if free.noise == "conditioned" else 1)
+            require_drawable(epsilon, scale, law, grain=grain)
         return replace(free, scale=scale)
 
     @property

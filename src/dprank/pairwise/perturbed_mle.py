@@ -29,7 +29,7 @@ from dprank.pairwise._flips import flip_loss
 from dprank.pairwise.noisy_counts import require_bound
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, Unit, ratio_up
-from dprank.privacy.noise import Law, best_first
+from dprank.privacy.noise import Law, best_first, require_drawable
 from dprank.privacy.pair_ranges import NoRanges, Places, Sampling, drawn, score_places
 from dprank.privacy.published import Published, on_steps
 from dprank.privacy.ranges import ScoreNoise
@@ -290,7 +290,7 @@ class PerturbedMLE:
             scale = least_under(loss, epsilon, 1 / epsilon, 1e-12)
         if math.isinf(scale):
             raise ValueError(f"epsilon = {epsilon}; no finite noise is that private")
-        return replace(free, scale=scale)
+        return replace(free, scale=require_drawable(epsilon, scale, free.law, grain=_GRAIN))
 
     @property
     def guarantee(self) -> Guarantee:

@@ -17,12 +17,14 @@ from dprank._search import least_whole
 from dprank.privacy.noise import SecureSource, Source, require_source
 from dprank.privacy.pair_errors import PairError
 
-__all__ = ["CubeError", "cube_law", "cube_noise"]
+__all__ = ["CubeError", "cube_law", "cube_noise", "require_radii"]
 
 #: Radii that are looked at, at most.
 _MOST_RADII = 2 * 10**5
 #: Bits of chance that are drawn first, and twice as many wherever they do not decide.
 _BITS = 128
+#: Of one of them, or a little more.
+_NATS = 0.7
 
 
 def cube_noise(scale: float, n: int, size: int, *, rng: Source) -> NDArray[np.int64]:
@@ -97,6 +99,20 @@ def cube_law(scale: float, n: int) -> NDArray[np.float64]:
     return np.asarray(weight / weight.sum())
 
 
+def require_radii(scale: float, n: int) -> None:
+    """Refuse a scale of which `SECURE` would look at more than 200,000 radii.
+
+    Examples
+    --------
+    >>> require_radii(50.0, 3)
+    >>> require_radii(5e4, 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: scale = 50000.0; with n = 3 more than 200000 radii would be looked at
+    """
+    _beyond(scale, n, _NATS * _BITS + 20)
+
+
 def _beyond(scale: float, n: int, nats: float) -> int:
     """A radius that is passed with chance exp(-nats), about: that of a gamma variable (Laurent and Massart 2000)."""
     far = scale * (n + 1 + math.sqrt(2 * (n + 1) * nats) + nats) + 3
@@ -121,7 +137,7 @@ def _radius(scale: float, n: int) -> int:
 @lru_cache(maxsize=4)
 def _bounds(scale: float, n: int, bits: int) -> tuple[list[int], list[int], int]:
     """Whole numbers below and above the cumulative weights, and one above that of all radii."""
-    last = _beyond(scale, n, 0.7 * bits + 20)
+    last = _beyond(scale, n, _NATS * bits + 20)
     fraction = bits + 64 + math.ceil(1.5 * min(last / scale, 1e6))
     one = 1 << fraction
     less, more = 0, 1

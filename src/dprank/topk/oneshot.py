@@ -219,11 +219,16 @@ class Oneshot:
         if share is not None and not values:
             raise ValueError(f"share = {share}, values = {values}; only released values have a share")
         chosen, shown, delta = free._chosen, free._shown, free.delta
-        if not values:
-            return replace(free, scale=chosen.scale(epsilon, delta))
-        if chosen.pushes == 0:
-            return replace(free, scale=chosen.scale(epsilon, delta), value_scale=shown.scale(epsilon, delta))
-        scale, value_scale = shared_scales(chosen, shown, epsilon, delta, 0.5 if share is None else share)
+        value_scale: float | None = None
+        if values and chosen.pushes:
+            scale, value_scale = shared_scales(chosen, shown, epsilon, delta, 0.5 if share is None else share)
+        else:
+            scale = chosen.scale(epsilon, delta)
+            value_scale = shown.scale(epsilon, delta) if values else None
+        if free.noise != "gumbel":  # which is drawn exactly at any scale; the others on halves at the least
+            noises.require_drawable(epsilon, scale, grain=0.5)
+        if value_scale is not None:
+            noises.require_drawable(epsilon, value_scale, grain=0.5)
         return replace(free, scale=scale, value_scale=value_scale)
 
     @property
