@@ -556,15 +556,23 @@ def _exactly(data: Any, voters: int) -> Any:
     """
     import numpy as np
 
-    places = list(data.positions[np.lexsort(data.positions.T)])
+    places = data.positions[np.lexsort(data.positions.T)]
     if len(places) > voters:
-        places = [places[at] for at in SECURE.permutation(len(places))[:voters]]
-    places += [SECURE.permutation(data.n_items) for _ in range(voters - len(places))]
-    return dprank.Rankings(places, data.items)
+        places = places[SECURE.permutation(len(places))[:voters]]
+    return dprank.Rankings(np.r_[places, _by_lot(voters - len(places), data.n_items, SECURE)], data.items)
 
 
 def _shuffled(declared: Declaration, rng: Any, voters: int = 100) -> Any:
-    return dprank.Rankings([rng.permutation(len(declared.items)) for _ in range(voters)], declared.items)
+    return dprank.Rankings(_by_lot(voters, len(declared.items), rng), declared.items)
+
+
+def _by_lot(voters: int, n_items: int, rng: Any) -> Any:
+    """Rankings of which all are alike; nobody's ballots, completed."""
+    import numpy as np
+
+    from dprank.aggregation.sent_reports import completed
+
+    return completed(np.full((voters, n_items), -1), rng)
 
 
 @app.command("topk")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
+from itertools import permutations
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -41,6 +42,8 @@ Statistic = Literal["pairs", "ranks"]
 _FAR = 45.0
 #: Places of simulated rankings that are held at a time.
 _BLOCK = 1 << 16
+#: Up to so many items, and from so many voters an order on, it takes less to draw how many voters give each order.
+_FEW_ITEMS, _EACH = 7, 4
 
 
 def _threshold_again(release: Decision) -> float:
@@ -236,9 +239,17 @@ class NoisyNorm:
         return _threshold(self)
 
     def null_norms(self, rng: np.random.Generator, draws: int | None = None) -> NDArray[np.int64]:
-        """Norms of simulated uniform data in steps of the grid, without noise; for ranks. O(draws * k * m)."""
+        """Norms of simulated uniform data in steps of the grid, without noise; for ranks.
+
+        O(draws * k * m); of few items and many voters O(draws * m! * m), by how many voters give each order.
+        """
         require_generator(rng)
         draws = self.null_draws if draws is None else draws
+        if self.n_items <= _FEW_ITEMS and self.n_voters >= _EACH * math.factorial(self.n_items):
+            orders = np.array(list(permutations(range(self.n_items))))
+            voters = rng.multinomial(self.n_voters, np.full(len(orders), 1 / len(orders)), draws)
+            sums = 2 * voters @ orders - (self.n_items - 1) * self.n_voters
+            return self.on_grid((sums**2).sum(-1))
         some = max(1, _BLOCK // (self.n_voters * self.n_items))
         squares = [np.empty(0, np.int64)]
         for start in range(0, draws, some):
