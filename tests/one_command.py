@@ -98,10 +98,13 @@ def run(words: list[str], folder: Path, *, secret: bool = False, code_1: bool = 
     if code not in ((0, 1, 2, 3) if code_1 else (0, 2, 3)):
         raise Broken(f"ended with {code}: {error[:300]}")
     lines = [line for line in error.splitlines() if not NOTES.fullmatch(line)]
-    marks = odd_tables.PERSONS
-    if told(error, (*marks, odd_tables.CELL)) or (not secret and told(said, (*marks, odd_tables.CELL))):
+    marks = (*odd_tables.PERSONS, odd_tables.CELL)
+    heard = error
+    for word in words:  # whoever typed it may read it again
+        heard = heard.replace(word, "") if told(word, marks) else heard
+    if told(heard, marks) or (not secret and told(said, marks)):
         raise Broken(f"tells of a person: {error[:300]}")
-    if secret and told(said, marks) and words[0] != "check":
+    if secret and told(said, odd_tables.PERSONS) and words[0] != "check":
         raise Broken(f"tells who a person is: {words}")
     left = {path.name for path in folder.iterdir()} - before
     if half := [name for name in left if name.startswith(".") or name.endswith(("-journal", "-wal", "-shm"))]:
