@@ -94,3 +94,17 @@ def test_a_winner_is_no_order_and_a_wrong_choice_is_refused_in_one_line():
     refused = said("release", "ranking", *ANSWERS, "--epsilon", "1", "--noise", "pink")
     assert refused.code == 2
     assert "noise = 'pink'" in refused.error
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if TAGS[name].question in ("ranking", "consensus")])
+@pytest.mark.parametrize("odd", [["--persons", "-1"], ["--persons", "0"], ["--top", "0"], ["--top", "99"]])
+def test_what_only_the_ranges_ask_for_is_refused_before_it_is_paid_for(name, odd, tmp_path):
+    # NoisyMatrix and PrivateKwikSort looked at --persons once they had published
+    out, budget = tmp_path / "out.json", tmp_path / "odd.sqlite"
+    dprank.Budget(budget, epsilon=9.0)
+    question, way = TAGS[name].question, WAYS.get(name, [[]])[0]
+    words = [*WORDS[question], "--mechanism", name, *way, "--epsilon", "1", *odd]
+    done = said("release", question, *words, "--budget", budget, "--out", out)
+    assert (done.code, done.out, out.exists()) == (2, "", False)
+    assert done.error.startswith(f"dprank: {odd[0][2:]} = {odd[1]}; ")
+    assert not dprank.Budget(budget).entries()

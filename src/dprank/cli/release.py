@@ -195,6 +195,8 @@ def _drawing(persons: int | None, sampling: str | None) -> dict[str, Any]:
         raise ValueError(f"sampling = {sampling!r}; say with --persons how many took part at most, a public number")
     if sampling is not None:
         require_one_of("sampling", sampling, get_args(Sampling))
+    if persons is not None:
+        require_whole("persons", persons, 1)
     return {"sampling": sampling or (None if persons is None else "persons"), "persons": persons}
 
 
