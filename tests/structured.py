@@ -83,10 +83,12 @@ def structured(number: int, seed: int, first: int = 0) -> int:
             frames = [it for it in traceback.extract_tb(error.__traceback__) if "/dprank/" in it.filename]
             place = f"{type(error).__name__} {str(error)[:40]} {frames[-1].name if frames else ''}"
             places[place] += 1
+            again = f"BROKEN --structured 1 --seed {seed} --first {at}"
             if places[place] <= 3:
-                said = f"{kind}: {type(error).__name__}: {str(error)[:600]}"
-                print(f"BROKEN --structured 1 --seed {seed} --first {at}: {said}")
+                print(f"{again}: {kind}: {type(error).__name__}: {str(error)[:600]}")
                 print(*traceback.format_tb((error.__cause__ or error).__traceback__)[-2:], sep="", flush=True)
+            else:
+                print(f"{again}: the same once more", flush=True)
         slowest = max(slowest, (time.process_time() - begun, at))
         if number > 1 and (at - first + 1) % 1000 == 0:
             print(f"{at - first + 1:,} done, {bad.total()} broken", flush=True)
