@@ -112,9 +112,18 @@ def sample(module: str, n: int, seed: int) -> list[Mutant]:
         where, statement, change = every[i]
         before = ast.unparse(statement)
         with change():
-            after, changed = ast.unparse(statement), copy.deepcopy(tree)
+            after, changed = ast.unparse(statement), _compiled_anew(copy.deepcopy(tree))
         found.append(Mutant(module, statement.lineno, where, *_shorten(before, after), changed))
     return found
+
+
+def _compiled_anew(tree: ast.Module) -> ast.Module:
+    """Without `cache=True`: numba tells what it compiled before by bytecode, in which a changed constant is not seen."""
+    for node in ast.walk(tree):
+        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(decorator, ast.Call):
+                decorator.keywords = [given for given in decorator.keywords if given.arg != "cache"]
+    return tree
 
 
 def _walk(node: ast.AST, where: str, statement: Any) -> Iterator[tuple[Any, str, Any]]:
