@@ -14,8 +14,8 @@ from checks import each
 from dprank import NoisyCounts, NoisyMatrix, PrivateBorda, PrivateFootrule, Ranking, Rankings
 from dprank.aggregation import noisy_matrix
 from dprank.pairwise import noisy_counts
-from dprank.privacy.conditioned import ConditionedError
-from dprank.privacy.cube import CubeError
+from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
+from dprank.privacy.cube import CubeError, cube_noise
 
 LAWS = ["discrete", "continuous"]
 #: Of a deviation of 20,000 draws, of Laplace noise too: five times its own.
@@ -143,6 +143,27 @@ def test_the_law_that_is_told_is_the_one_that_is_drawn(mechanism):
         steps = noise.ravel() / law.step
         assert (steps == np.rint(steps)).all()
         assert math.gcd(*steps.astype(int).tolist()) == 1  # no coarser grid
+
+
+@each(("noise", "score"), [("conditioned", "net"), ("cube", "net")])
+def test_noises_that_depend_on_each_other_are_those_of_their_name(noise, score):
+    law = {"conditioned": conditioned_laplace, "cube": cube_noise}[noise]
+    mechanism = NoisyCounts(5, 3.0, noise=noise, score=score, unit="comparison")
+    grain = mechanism.noise_law.step
+    noisy = mechanism.perturb(np.zeros(5), np.random.default_rng(3), 20)
+    assert noisy.tolist() == (grain * law(3.0 / grain, 5, 20, rng=np.random.default_rng(3))).tolist()
+
+
+@each("ballots", ["full", "partial"])
+def test_scores_are_made_again_from_whole_grains(ballots):
+    """Of a grain of one half, too: what is taken for another grain gives other scores."""
+    mechanism = PrivateBorda(4, 3.0, ballots=ballots)
+    data = Rankings(np.argsort(np.random.default_rng(2).random((30, 4)), axis=1), "abcd")
+    release = mechanism.release(data, np.random.default_rng(3))
+    again = next(it.again for it in PrivateBorda.publishes if it.field == "scores")
+    assert mechanism.grain == {"full": 1.0, "partial": 0.5}[ballots]
+    assert again(release).tolist() == release.scores.tolist()
+    assert np.ptp(release.scores) > 1
 
 
 # --- what discrete Gaussian noise hides ------------------------------------------------------------------------------

@@ -162,6 +162,8 @@ def test_no_reversal_and_nothing_but_reversals():
     for source in (np.random.default_rng(1), SECURE):
         assert randomise(signs, 0, source).tolist() == [1, -1, 1]
         assert randomise(signs, GRAIN, source).tolist() == [-1, 1, -1]
+        # in bytes, whose sums are exact; of floats of 16 bits those of 2,049 answers are not
+        assert {randomise(given, 5, source).dtype for given in (signs, np.ones((3, 2), np.int8))} == {np.dtype(np.int8)}
 
 
 def test_one_answer_is_meant_where_no_number_is_said():
