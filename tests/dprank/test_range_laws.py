@@ -190,6 +190,23 @@ def test_answers_are_the_farthest_move_of_all_rankings_in_steps_of_the_grid(m, a
         assert made._answers.numbers == numbers
 
 
+@each("adjacency", ["replace", "add_remove"])
+@each("m", [2, 3, 4])
+def test_moves_are_those_of_rankings_that_no_other_moves_all_exceed(m, adjacency):
+    """In whole steps, sorted: nobody moves more than in one of those that are told, each of which somebody makes."""
+    everybody = [Rankings([list(row)], [*"abcd"[:m]]) for row in permutations(range(m))]
+    for kind in (NoisyMatrix, PrivateBorda, PrivateFootrule):
+        made = kind(m, 2.5, "gaussian", delta=1e-6, adjacency=adjacency)
+        counts = [counted(made, data).ravel() / getattr(made, "grain", 1.0) for data in everybody]
+        middle = m // 2 if kind is PrivateBorda else 0  # of places up to a whole shift
+        others = counts if adjacency == "replace" else [np.full(counts[0].shape, middle)]
+        moves = {tuple(sorted(np.abs(one - other).tolist(), reverse=True)) for one in counts for other in others}
+        told = [sorted(Counter(moved).elements(), reverse=True) for moved in made._moves]
+        told = [row + [0] * (counts[0].size - len(row)) for row in told]
+        assert {tuple(map(float, row)) for row in told} <= moves
+        assert all(any(np.less_equal(row, most).all() for most in told) for row in moves)
+
+
 def counted(made, data):
     """What noise is added to, in the unit of the scale."""
     if isinstance(made, NoisyMatrix):
