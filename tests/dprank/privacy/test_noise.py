@@ -266,7 +266,7 @@ class Part:
 
 
 class Research(Part):
-    def release(self, data, rng: "np.random.Generator"):
+    def release(self, data: object, rng: "np.random.Generator") -> None:
         raise NotImplementedError
 
 
