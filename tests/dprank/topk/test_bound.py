@@ -274,3 +274,11 @@ def test_the_bound_is_turned_round(k, shift, m):
             assert log_delta(k, shift, told, m) <= math.log(delta) < log_delta(k, shift, told * (1 - 1e-7), m)
         if told == most:
             assert log_delta(k, shift, most * (1 - 1e-9), m) > math.log(delta)
+
+
+@each("k", [1, 4])
+@each("epsilon", [0.1, 0.5, 3.0])
+def test_of_next_to_no_shift_the_bound_is_where_b_is_0(k, epsilon):
+    """There the best alpha is at its end, log(2) / shift, and all but its epsilon is nothing."""
+    for shift in (1e-15, 1e-14, 1e-13):
+        assert log_delta(k, shift, epsilon) == pytest.approx(-math.log(2) * epsilon / shift, rel=1e-9)
