@@ -23,6 +23,7 @@ import importlib.machinery
 import multiprocessing
 import os
 import random
+import re
 import resource
 import signal
 import sys
@@ -52,16 +53,16 @@ PRIVACY: dict[str, tuple[str, ...]] = {
     "dprank.privacy.composition": (),
     "dprank.uniformity.noisy_norm": (),
     "dprank.privacy.divergence": (),
-    "dprank.pairwise.noisy_counts": (),
-    "dprank.aggregation.noisy_matrix": ("aggregation/test_mechanisms.py",),
-    "dprank.aggregation.private_borda": ("aggregation/test_mechanisms.py",),
+    "dprank.pairwise.noisy_counts": ("test_range_laws.py",),
+    "dprank.aggregation.noisy_matrix": ("aggregation/test_mechanisms.py", "test_range_laws.py"),
+    "dprank.aggregation.private_borda": ("aggregation/test_mechanisms.py", "test_range_laws.py"),
     "dprank.aggregation.randomisers": ("aggregation/test_local_reports.py",),
-    "dprank.data.bounding": (),
+    "dprank.data.bounding": ("data/test_person_labels.py",),
     "dprank.data.casting": ("data/test_intake.py",),
     "dprank.data.preflib": (),
     "dprank.pairwise.perturbed_mle": (),
-    "dprank.topk.oneshot": (),
-    "dprank.topk.accounting": ("topk/test_oneshot.py", "topk/test_peeling.py"),
+    "dprank.topk.oneshot": ("topk/test_chance.py",),
+    "dprank.topk.accounting": ("topk/test_oneshot.py", "topk/test_peeling.py", "topk/test_bound.py"),
 }
 BINARY = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div,
           ast.Pow: ast.Mult, ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift,
@@ -71,6 +72,8 @@ COMPARE = {ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.GtE), ast.Gt: (ast.G
            ast.NotIn: (ast.In,)}  # fmt: skip
 CALLS = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "all": "any", "any": "all", "log": "log1p",
          "minimum": "maximum", "maximum": "minimum", "argmax": "argmin", "argmin": "argmax"}  # fmt: skip
+#: What looks at defaults of all modules, and calls none of them.
+DEFAULTS = "tests/dprank/test_defaults.py"
 #: Bytes that tests may ask for, and how many times longer than a processor needs they may take.
 MEMORY, WAITED = 12 << 30, 20
 # what a child needs before it can import the module: loaded once, then forked
@@ -88,6 +91,11 @@ class Mutant:
     before: str
     after: str
     tree: ast.Module
+
+    @property
+    def declares(self) -> bool:
+        """Whether it is a default: of a parameter, or of a field of a class."""
+        return re.match(r"def |\w+: ", self.before) is not None
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -112,9 +120,18 @@ def sample(module: str, n: int, seed: int) -> list[Mutant]:
         where, statement, change = every[i]
         before = ast.unparse(statement)
         with change():
-            after, changed = ast.unparse(statement), copy.deepcopy(tree)
+            after, changed = ast.unparse(statement), _compiled_anew(copy.deepcopy(tree))
         found.append(Mutant(module, statement.lineno, where, *_shorten(before, after), changed))
     return found
+
+
+def _compiled_anew(tree: ast.Module) -> ast.Module:
+    """Without `cache=True`: numba knows what it compiled by bytecode, in which a changed constant is not seen."""
+    for node in ast.walk(tree):
+        for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(decorator, ast.Call):
+                decorator.keywords = [given for given in decorator.keywords if given.arg != "cache"]
+    return tree
 
 
 def _walk(node: ast.AST, where: str, statement: Any) -> Iterator[tuple[Any, str, Any]]:
@@ -378,6 +395,8 @@ def survivors(tried: list[Mutant], of: Survey, own: bool, pool: ThreadPoolExecut
     def verdict(mutant: Mutant) -> str:
         files = own_tests(mutant.module)
         tests = of.tests(_full(mutant.module, mutant.function)) or of.tests(mutant.module)
+        if mutant.declares:
+            tests += [test for test in of.seconds if test.partition("::")[0] == DEFAULTS and test not in tests]
         tests = [test for test in tests if (test.partition("::")[0] in files) == own]
         return run(mutant, tests, sum(of.seconds[test] for test in tests))
 

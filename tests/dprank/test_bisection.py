@@ -2,7 +2,9 @@
 
 import math
 from collections import Counter
+from functools import cache
 
+import numpy as np
 import pytest
 
 from dprank._search import largest, largest_under, least, least_under, least_whole, least_whole_under
@@ -87,6 +89,15 @@ def test_what_a_search_of_values_ends_with_keeps_to_the_bound_where_they_rise_an
         value = lambda x, shift=shift: 1 / x + 1e-11 * math.sin(1e12 * x + shift)  # noqa: E731
         assert value(least_under(value, 0.6, 1.0)) <= 0.6
         assert value(1 / largest_under(lambda x, value=value: value(1 / x), 0.6, 1.0)) <= 0.6
+
+
+def test_values_that_ripple_as_finely_as_is_searched_are_below_what_is_allowed_too():
+    """Borders and ripples of all sizes: what was found between two places is asked again at both of its ends."""
+    rng = np.random.default_rng(1)
+    for border, ripple, phase in rng.uniform([-3, -13, 0], [3, -10, 1], (1000, 3)).tolist():
+        value = cache(lambda x, b=10**border, r=10**ripple, f=phase: b / x * (1 + r * (hash((x, f)) % 997 / 997 - 0.5)))
+        assert value(least_under(value, 1.0, 1.0)) <= 1
+        assert value(1 / largest_under(lambda x, value=value: value(1 / x), 1.0, 1.0)) <= 1
 
 
 def test_a_value_that_is_no_number_does_not_fit():

@@ -370,3 +370,12 @@ def test_additive_errors_bound_what_is_paid(name):
     assert poll.additive_error(480) == pytest.approx(poll.additive_error(120) / 2)
     with refused("n_voters = 0"):
         poll.additive_error(0)
+
+
+@each(("m", "k"), [(m, k) for m in (2, 3, 5) for k in range(2, m + 1)])
+def test_an_order_is_read_as_places_that_are_whole_times_a_public_chance(m, k):
+    """One report of k items: twice each one's place among them, about the middle, and 0 for the others."""
+    report = OrderReport(SampledOrder.calibrated(epsilon=0.8, n_items=m, length=k))
+    for row in permutations(range(m), k):
+        places = [2 * row.index(item) - (k - 1) if item in row else 0 for item in range(m)]
+        assert report.estimate(np.array([row])) * report.doubled_chance == pytest.approx(places, rel=1e-12)

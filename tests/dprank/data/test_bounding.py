@@ -3,6 +3,7 @@
 import math
 import sys
 from collections import Counter
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations, product
@@ -81,6 +82,33 @@ def one_label(label):
     column = np.empty(1, object)
     column[0] = label
     return column
+
+
+@each("mixed", [[2**53 + 1, 0.5], [2**62 + 1, 1.5, True], [2**63, -1], [0.5, True, 7], [3, "03"], [2.0, 10**30]])
+def test_a_list_is_read_label_by_label(mixed):
+    """Of all of them numpy would make numbers of one type: floats, of which some are several people."""
+    alone = [person_ids("who", one_label(label))[0] for label in mixed]
+    for order in permutations(range(len(mixed))):
+        assert person_ids("who", [mixed[at] for at in order]).tolist() == [alone[at] for at in order]
+
+
+def test_moments_of_any_zone_are_those_in_greenwich():
+    """By Python's own arithmetic; of years that it has not, 10,000 of the Gregorian calendar later."""
+    rng = np.random.default_rng(9)
+    there, greenwich = [], []
+    for seconds, ahead in zip(
+        rng.integers(0, 10**10, 400).tolist(), rng.integers(-5400, 5400, 400).tolist(), strict=True
+    ):
+        zone, sign = timedelta(seconds=ahead - ahead % 60 * (ahead % 3 > 0)), "-" if ahead < 0 else "+"
+        moment = datetime(1800, 1, 1) + timedelta(seconds=seconds)
+        offset = f"{sign}{str(abs(zone)).zfill(8)}".removesuffix(":00")
+        for later in (0, 10_000):
+            local, plain = moment + zone, moment
+            there.append(f"{local.year + later}{local.isoformat()[4:]}{offset}")
+            greenwich.append(f"{plain.year + later}{plain.isoformat()[4:]}Z")
+    ids = person_ids("when", there)
+    assert ids.tolist() == person_ids("when", greenwich).tolist()
+    assert len(set(ids.tolist())) == len(set(greenwich))
 
 
 def test_whole_numbers_are_themselves_and_no_text_is_one_of_them():

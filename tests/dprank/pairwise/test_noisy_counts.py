@@ -603,3 +603,21 @@ def test_noise_on_the_line_is_added_to_any_numbers(noise):
     assert moved - zero == pytest.approx([0.3, -7.25, 1e-3])
     with refused("multiples of 1", "'net'"):
         replace(made, law="discrete").perturb([0.3, -7.25, 1e-3], np.random.default_rng(3))
+
+
+@each("adjacency", ["replace", "add_remove"])
+@each("weight", [1, 3])
+def test_a_ballot_of_some_weight_moves_scores_by_so_many_times(weight, adjacency):
+    """By all answers to all pairs of a few items; the Euclidean bound is at most a tenth above what is attained."""
+    for m in (3, 4):
+        pairs = list(combinations(range(m), 2))
+        keys = {"per_person": len(pairs), "design": "once", "adjacency": adjacency, "max_weight": weight}
+        made = NoisyCounts(m, 2.0, noise="gaussian", delta=1e-6, **keys)
+        answers = np.array(list(product((-1, 0, 1), repeat=len(pairs))))
+        net = np.array([[(i == a) - (i == b) for i in range(m)] for a, b in pairs])
+        scores = np.unique(weight * answers @ net, axis=0)
+        others = scores if adjacency == "replace" else np.zeros((1, m))
+        moves = (scores[:, None] - others).reshape(-1, m)
+        assert np.abs(moves).sum(axis=1).max() == made.sensitivity
+        assert np.abs(moves).max() == made.linf_sensitivity
+        assert np.linalg.norm(moves, axis=1).max() <= made.l2_sensitivity <= 1.1 * np.linalg.norm(moves, axis=1).max()

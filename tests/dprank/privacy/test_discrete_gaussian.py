@@ -145,6 +145,34 @@ def test_smoothing_knows_where_it_ends():
         assert 0 <= smoothed_epsilon([Answers(1.0, scale, 3)], 1e-6) < 1e-40
 
 
+@each("scale", [0.3, 0.45, 0.6, 0.9, 1.0, 1.5, 2.0, 5.0, 80.0, 1e6])
+@each("numbers", [1, 12, 10**6])
+def test_smoothing_is_the_theorem_written_again(scale, numbers):
+    """With all digits: also that nothing is told where t^2 is not in (0, s^2), or where H is one half or more.
+
+    A slip at the first of these makes the root of a negative number, or less of an epsilon where there are two parts.
+    """
+    delta, beside = 1e-5, Answers(1.0, 40.0, 3)
+    for l2 in (1e-140, 1e-3, 1.0, *(share * scale**3 for share in (4.0, 6.0, 7.0, 12.0, 1000.0))):
+        square, power = mpmath.mpf(0), mpmath.mpf(1)
+        known = True
+        for far, s, n in ((l2, scale, numbers), beside):
+            t2 = mpmath.log(32 * n * mpmath.mpf(s) ** 3 / far) / (2 * mpmath.pi**2)
+            if not 0 < t2 < mpmath.mpf(s) ** 2:
+                known = False
+                break
+            q = mpmath.exp(-2 * mpmath.pi**2 * t2)
+            power *= (1 + 2 * q / (1 - q**3)) ** n
+            square += mpmath.mpf(far) ** 2 / (mpmath.mpf(s) ** 2 - t2)
+        told = smoothed_epsilon([Answers(l2, scale, numbers), beside], delta)
+        if not known or power >= 1.5:
+            assert told == math.inf, l2
+            continue
+        ratio = float(mpmath.log(power) - mpmath.log(2 - power))
+        wanted = gaussian_epsilon(float(mpmath.sqrt(square)), 1.0, delta / float(power)) + ratio
+        assert told == pytest.approx(wanted, rel=1e-7), l2
+
+
 @each("t", [0.3, 0.45, 0.7])
 def test_the_sum_over_a_grid_is_as_even_as_is_said(t):
     sums = [np.exp(-(((np.arange(-40, 41) - y) / t) ** 2) / 2).sum() for y in np.linspace(0, 1, 101)]

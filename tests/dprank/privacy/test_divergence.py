@@ -424,3 +424,11 @@ def test_orders_and_tiny_scales():
     )
     for scale in (1e-151, 1.1e-150, 1e-3):
         assert divergence.whole_noise("gaussian", scale, 2)[1].tolist() == [0, 0, 1, 0, 0]
+
+
+@each("shift", [discrete_laplace_shift, discrete_gaussian_shift])
+def test_moves_are_whole_every_one(shift):
+    shift([1, 0, -2], 2.0)
+    for moves in ([1, math.inf], [-math.inf, 1], [math.nan, 1], [1, 0.5], [0.5], [[1, 2]], 1):
+        with refused("moves", "whole numbers"):
+            shift(moves, 2.0)

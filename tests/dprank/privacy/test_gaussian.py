@@ -173,3 +173,9 @@ def test_a_delta_that_pays_for_all_is_seen_at_order_1(rho):
     """Relative entropy at most rho leaves a total variation of at most sqrt(1 - e^-rho) (Bretagnolle and Huber)."""
     delta = 1 - (1 - math.sqrt(-math.expm1(-rho))) / (1 + 1e-6)
     assert zcdp(rho, delta) == 0 < zcdp(rho, delta - 0.01)
+
+
+def test_next_to_no_loss_costs_next_to_nothing_at_any_delta():
+    """There the best order is just at the end of where it is sought, but for a rounding."""
+    for delta in np.random.default_rng(4).random(300).tolist():
+        assert 0 <= zcdp(1e-300, delta) <= 1e-140

@@ -10,7 +10,7 @@ import pytest
 from checks import each, refused
 
 from dprank._require import require_one_of
-from dprank.privacy.guarantee import Guarantee, compose, ratio_up
+from dprank.privacy.guarantee import Guarantee, compose, ratio_up, require_promise, require_scale
 
 
 def awkward_floats(size, seed):
@@ -69,6 +69,24 @@ def test_ratio_up_rounds_what_is_no_float_to_the_safe_side():
     for number in (Fraction(1, 3), Fraction(2, 3), Fraction(2**60 - 1, 2**60), Decimal("0.1"), Decimal("0.7")):
         assert ratio_up(number, 1) >= number
         assert Fraction(ratio_up(1, number)) * Fraction(number) >= 1
+
+
+def test_noise_is_refused_where_its_epsilon_is_no_float_and_only_there():
+    for name in ("scale", "value_scale"):
+        require_promise(2.0, 1.7e308, name)
+        with refused(f"{name} = 2.0; too little noise"):
+            require_promise(2.0, math.inf, name)
+        assert require_scale(2.0**-1023, 1.0, name) == 2.0**-1023  # epsilon 2^1023
+        for scale, sensitivity in ((2.0**-1024, 1.0), (0.5, 1.7e308)):
+            with refused(f"{name} = {scale}; too little noise"):
+                require_scale(scale, sensitivity, name)
+        for scale in (0, -1.0, math.nan):
+            with refused(f"{name} = "):
+                require_scale(scale, 1.0, name)
+    with refused("scale = 2.0"):
+        require_promise(2.0, math.inf)
+    with refused("scale = 0.0"):
+        require_scale(0.0, 1.0)
 
 
 @each(

@@ -2,12 +2,15 @@
 runs. ALARM: the chance that a fixed seed was unlucky, and the level at which every mutant must be caught."""
 
 import math
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pytest
 from checks import doubted, each, law_p_value, refused
 from scipy import stats
 
+from dprank import NoisyMatrix, Oneshot, Peeling, Rankings
 from dprank.data.counting import GRAIN
 from dprank.pairwise import NoisyCounts
 from dprank.privacy import noise
@@ -249,3 +252,56 @@ def test_an_epsilon_is_refused_where_its_noise_is_wider_than_2_to_the_50_steps(g
     assert noise.require_drawable(0.3, 1e300, "continuous", **grain) == 1e300
     with refused("epsilon = 0.3"):
         noise.require_drawable(0.3, math.inf, "continuous", **grain)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A mechanism as `drawn_exactly` sees one."""
+
+    law: str = "discrete"
+    sensitivity: float = 1.0
+    noise: str = "laplace"
+    exact_noise: tuple[str, ...] = ("laplace", "gumbel")
+    part: object = None
+
+
+class Research(Part):
+    def release(self, data: object, rng: "np.random.Generator") -> None:
+        raise NotImplementedError
+
+
+def test_coins_of_the_system_are_for_what_hides_all_digits_and_only_for_that():
+    """All ways to fail, alone and together, in the mechanism and in a part of it: one is enough."""
+    for law, sensitivity, kind in product(
+        ("discrete", "continuous"), (1, 2.0, 0.5, 1.5), ("laplace", "gumbel", "other")
+    ):
+        fit = law == "discrete" and sensitivity % 1 == 0 and kind != "other"
+        made = Part(law, sensitivity, kind)
+        assert noise.drawn_exactly(made) == noise.drawn_exactly(Part(part=made)) == fit
+        assert noise.drawn_exactly(replace(made, part=Part())) == fit
+        assert not noise.drawn_exactly(replace(made, part=Part("continuous")))
+        assert not noise.drawn_exactly(Research(law, sensitivity, kind))
+    assert not noise.drawn_exactly(Part(part=Research()))
+    assert noise.drawn_exactly(replace(Part(), part="of no fields"))
+
+
+@each(
+    ("mechanism", "fit"),
+    [
+        (Oneshot(2, 4.0, n_items=3), True),
+        (Oneshot(2, 4.0, n_items=3, sensitivity=2.0), True),
+        (Oneshot(2, 4.0, n_items=3, sensitivity=1.5), False),
+        (Peeling(2, 4.0, "gumbel", n_items=3), True),
+        (Peeling(2, 4.0, "laplace", n_items=3), False),
+        (NoisyMatrix(3, 4.0), True),
+        (NoisyMatrix(3, 4.0, law="continuous"), False),
+    ],
+)
+def test_what_is_said_of_coins_is_what_a_release_does(mechanism, fit):
+    data = [3, 2, 1] if not isinstance(mechanism, NoisyMatrix) else Rankings([[0, 1, 2]], "abc")
+    assert noise.drawn_exactly(mechanism) == fit
+    if fit:
+        assert mechanism.release(data, noise.SECURE).source == "operating system"
+    else:
+        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+            mechanism.release(data, noise.SECURE)

@@ -13,7 +13,7 @@ import pytest
 from checks import each, law_p_value, refused
 
 from dprank.privacy.noise import SECURE
-from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise
+from dprank.privacy.randomized_response import GRAIN, bit_loss, flips_for, randomise, require_telling
 
 ALARM = 1e-6
 
@@ -162,3 +162,15 @@ def test_no_reversal_and_nothing_but_reversals():
     for source in (np.random.default_rng(1), SECURE):
         assert randomise(signs, 0, source).tolist() == [1, -1, 1]
         assert randomise(signs, GRAIN, source).tolist() == [-1, 1, -1]
+        # in bytes, whose sums are exact; of floats of 16 bits those of 2,049 answers are not
+        assert {randomise(given, 5, source).dtype for given in (signs, np.ones((3, 2), np.int8))} == {np.dtype(np.int8)}
+
+
+def test_one_answer_is_meant_where_no_number_is_said():
+    assert bit_loss(12345) == bit_loss(12345, 1) != bit_loss(12345, 2)
+    assert flips_for(0.7) == flips_for(0.7, 1) != flips_for(0.7, 2)
+    assert require_telling(GRAIN // 2 - 1, 1e-20) == GRAIN // 2 - 1
+    for given, said in (((), "1 answer of"), ((1,), "1 answer of"), ((2,), "2 answers of")):
+        for flips in (GRAIN // 2, GRAIN // 2 + 1):
+            with refused("epsilon = 1e-20", f"too little for {said} each voter"):
+                require_telling(flips, 1e-20, *given)

@@ -13,6 +13,7 @@ from scipy import stats
 from set_laws import order_law_of_three
 
 from dprank.pairwise import top_set_law
+from dprank.topk.accounting import Chosen
 from dprank.topk.bound import log_delta, shift_for
 from dprank.topk.curve import Types, pair_law
 
@@ -254,3 +255,30 @@ def test_shift_for_refuses(arguments, words):
 def test_almost_no_noise_promises_nothing(shift):
     for epsilon in (0.0, 1.0, 1e300):
         assert log_delta(3, shift, epsilon) == 0.0
+
+
+@each("k", [1, 2, 5, 40])
+@each("shift", [0.01, 0.3, 2.0])
+@each("m", [50, math.inf])
+def test_the_bound_is_turned_round(k, shift, m):
+    """The least epsilon at a delta, by the root of `log_delta`; 0 just where that delta pays for all."""
+    chosen, most = Chosen(k, "laplace", 1.0, "replace", False, m, math.inf), 2 * k * shift
+    free = log_delta(k, shift, 0.0, m)
+    for delta, nothing in ((math.exp(free) * (1 + 1e-9), True), (math.exp(free) * (1 - 1e-6), False), (1e-9, False)):
+        if not delta < 1:
+            continue
+        told = chosen._bounded_epsilon(shift, most, delta)
+        assert (told == 0) == nothing
+        assert told <= most
+        if not nothing and told < most:
+            assert log_delta(k, shift, told, m) <= math.log(delta) < log_delta(k, shift, told * (1 - 1e-7), m)
+        if told == most:
+            assert log_delta(k, shift, most * (1 - 1e-9), m) > math.log(delta)
+
+
+@each("k", [1, 4])
+@each("epsilon", [0.1, 0.5, 3.0])
+def test_of_next_to_no_shift_the_bound_is_where_b_is_0(k, epsilon):
+    """There the best alpha is at its end, log(2) / shift, and all but its epsilon is nothing."""
+    for shift in (1e-15, 1e-14, 1e-13):
+        assert log_delta(k, shift, epsilon) == pytest.approx(-math.log(2) * epsilon / shift, rel=1e-9)

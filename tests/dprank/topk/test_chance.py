@@ -164,3 +164,24 @@ def test_other_refusals():
                   (1, 3, 1.0, "laplace", 1.0, -1.0)):  # fmt: skip
         with pytest.raises(ValueError, match=r"^[^\n]+$"):
             set_chance(*wrong)
+
+
+@each("adjacency", ["replace", "add_remove"])
+@each("law", ["discrete", "continuous"])
+@each("noise", ["laplace", "exponential", "gumbel"])
+def test_of_two_items_the_chance_is_a_sum_over_all_noise(noise, law, adjacency):
+    """Independently of `set_chance`: which grid the noise is on, and that equal noisy values are drawn by lot."""
+    b, gap = 1.5, 2.0
+    mechanism = dprank.Oneshot(1, b, noise, n_items=2, adjacency=adjacency)
+    if noise == "gumbel":  # on the line whatever is asked
+        wanted = 1 / (1 + math.exp(-gap / b))
+    elif law == "continuous":
+        wanted = 1 - math.exp(-gap / b) * (0.5 if noise == "exponential" else 0.5 + gap / b / 4)
+    else:
+        step = {"replace": 1.0, "add_remove": 0.5}[adjacency]
+        z = np.arange(0 if noise == "exponential" else -200, 201)
+        chance = np.exp(-np.abs(z) * step / b)
+        both = np.multiply.outer(chance, chance) / chance.sum() ** 2
+        apart = gap + step * np.subtract.outer(z, z)
+        wanted = both[apart > 0].sum() + both[apart == 0].sum() / 2
+    assert mechanism.chance_right(gap, law=law) == pytest.approx(wanted, rel=1e-9)

@@ -268,3 +268,11 @@ def test_the_ends():
     assert descent_delta(1000, 0.02, 40.0) < 1e-200
     below = math.nextafter(1e-100, 0.0)
     assert descent_epsilon(1000, 0.02, below) == math.inf > descent_epsilon(1000, 0.02, 1e-100)
+
+
+@each(("k", "steps"), [(1, 0), (3, 2), (12, 5), (40, 90)])
+def test_the_game_keeps_to_its_tables(k, steps):
+    """As Python the kernel checks its indices; compiled, it would read and write beside its tables."""
+    played, reach = descent._played, steps + 2 + min(k, 8 * math.isqrt(k) + 20)
+    given = k, 0.5 / math.cosh(0.15), math.tanh(0.15), steps, reach
+    assert played.py_func(*given) == pytest.approx(played(*given), rel=1e-13)

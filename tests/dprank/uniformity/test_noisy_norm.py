@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 from checks import HARDLY, all_rankings, each, law_p_value, refused
+from scipy import stats
 
 from dprank._require import MOST_DRAWS
 from dprank.data.rankings import Rankings
 from dprank.privacy import noise
 from dprank.uniformity import noisy_norm
-from dprank.uniformity.noisy_norm import NoisyNorm
+from dprank.uniformity.noisy_norm import NoisyNorm, _end
 from dprank.uniformity.pairs import disjoint_pairs, pair_signs
 from dprank.uniformity.unif import square_law, unif_null_sf
 
@@ -312,3 +313,19 @@ def test_defaults_and_the_last_numbers_that_are_allowed():
                 replace(plain, **{field: beyond})
     assert plain.on_grid(np.zeros((0, 3), int)).shape == (0, 3)
     assert NoisyNorm(2, 2, 1.0).squared_sensitivity == 4
+
+
+@each(("pairs", "n"), [(1, 1), (1, 7), (1, 60), (1, 400), (2, 60), (3, 30)])
+def test_beyond_the_end_of_the_null_law_is_next_to_nothing(pairs, n):
+    """Summed over all margins of some pairs; what is said to be left out, exp(-45), and no less than it has to."""
+    squares = (2 * np.arange(n + 1) - n) ** 2
+    chance = stats.binom.pmf(np.arange(n + 1), n, 0.5)
+    total, law = squares, chance
+    for _ in range(pairs - 1):
+        total, where = np.unique(np.add.outer(total, squares), return_inverse=True)
+        law = np.bincount(where.ravel(), np.multiply.outer(law, chance).ravel())
+    end = _end(pairs, n)
+    assert end <= pairs * n**2
+    assert law[total > end].sum() < math.exp(-45)
+    if n == 400:
+        assert law[total > 0.95 * end].sum() > math.exp(-65)
