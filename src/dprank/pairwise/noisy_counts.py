@@ -269,9 +269,9 @@ class NoisyCounts:
         if math.isinf(scale):
             raise ValueError(f"epsilon = {shown(epsilon)}; no finite noise is that private")
         if free.noise == "cube":
-            require_radii(scale / GRAIN[score], n_items)
+            require_radii(scale / GRAIN[score], free.n_items)
         else:  # to sum to zero asks for room
-            grain = GRAIN[score] / (n_items if free.noise == "conditioned" else 1)
+            grain = GRAIN[score] / (free.n_items if free.noise == "conditioned" else 1)
             require_drawable(epsilon, scale, law, grain=grain)
         return replace(free, scale=scale)
 
