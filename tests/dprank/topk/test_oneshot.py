@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -18,7 +19,7 @@ from dprank.audit import privacy_loss
 from dprank.pairwise import top_set_law
 from dprank.privacy.composition import epsilon_per_round, optimal
 from dprank.privacy.guarantee import ratio_up
-from dprank.privacy.noise import SECURE
+from dprank.privacy.noise import SECURE, WIDEST
 from dprank.topk import accounting, oneshot
 from dprank.topk.bound import log_delta
 from dprank.topk.descent import _fits, descent_shift
@@ -801,6 +802,23 @@ def test_one_of_two_is_right_as_often_as_noise_on_its_grid_lets_it(adjacency, st
         zero = len(ahead) // 2 - round(gap / step)
         right = ahead[zero + 1 :].sum() + ahead[zero] / 2
         assert mechanism.chance_right(gap) == pytest.approx(right, abs=1e-9)
+
+
+@each("noise", ["laplace", "exponential", "gumbel"])
+def test_noise_wider_than_can_be_drawn_is_refused_when_it_is_calibrated(noise):
+    """On halves that is half of the widest; Gumbel noise has no grid, and no end. Values have Laplace noise always."""
+    ask = partial(Oneshot.calibrated, n_items=5, noise=noise)
+    least = 4 / (WIDEST / 2)  # two items, each lost at twice the sensitivity
+    assert ask(epsilon=least * 1.01, k=2).scale < WIDEST / 2
+    if noise == "gumbel":
+        assert ask(epsilon=least * 0.99, k=2).scale > WIDEST / 2
+    else:
+        with refused(f"epsilon = {least * 0.99}; noise of scale 5.686e+14 would be needed, at most 5.629e+14 can be"):
+            ask(epsilon=least * 0.99, k=2)
+    every = 5 / (WIDEST / 2)  # all five are chosen for nothing, and their values shown
+    assert ask(epsilon=every * 1.01, k=5, values=True).value_scale < WIDEST / 2
+    with refused("noise of scale 5.686e+14 would be needed, at most 5.629e+14 can be"):
+        ask(epsilon=every * 0.99, k=5, values=True)
 
 
 def test_chances_of_a_number_of_items_that_is_not_declared_are_not_told():
