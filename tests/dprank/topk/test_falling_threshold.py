@@ -218,6 +218,8 @@ def test_so_many_coins_are_enough_but_rarely(k, shift, rarely):
     coins = descent._coins(k, shift, rarely)
     assert stats.binom.cdf(k - 1, coins, 1 / (1 + math.exp(shift))) <= rarely
     assert coins < 2 * k * math.exp(shift) + 40 * math.exp(2 * shift) * math.sqrt(k) * -math.log(rarely)
+    fail = [math.exp(-2 * (n / (1 + math.exp(shift)) - k) ** 2 / n) for n in (coins, coins - 1)]
+    assert fail[0] <= rarely < fail[1], "not one coin more than Hoeffding asks for"
 
 
 @each(("k", "shift", "delta"), [(1025, 0.01, 1e-6), (1500, 0.01, 1e-2), (5000, 0.005, 1e-9)])
