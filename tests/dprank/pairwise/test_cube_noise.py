@@ -94,6 +94,13 @@ def test_as_many_numbers_as_are_allowed_are_drawn_exactly():
     assert 15 < np.abs(cube_noise(0.002, 10_000, 1, rng=dprank.SECURE)).max() < 25
 
 
+def test_no_more_vectors_are_drawn_at_once_than_fit_and_the_most_is_said_as_a_whole_number():
+    for n, most in ((3, 33_333_333), (7, 14_285_714)):
+        assert cube_noise(0.0, n, 2, rng=dprank.SECURE).shape == (2, n)
+        with refused(f"size = {most + 1}; an integer from 0 to {most} is needed"):
+            cube_noise(0.0, n, most + 1, rng=dprank.SECURE)
+
+
 def test_where_bits_do_not_decide_more_are_drawn(monkeypatch):
     """With two bits at first nearly nothing is decided; the law stays."""
     monkeypatch.setattr(cube, "_BITS", 2)
