@@ -338,7 +338,8 @@ def _book(tree: Path, environment: Mapping[str, str], quick: bool, bare: bool) -
     shown = [it for it in shown if it.chapter in ran and not bare]
     moved = [] if bare else list(pages.differences(shown, collected.pages, abroad=True))
     known = processor_dependent(build.layout)
-    lines += [str(it) for it in moved if it.key not in known]
+    fresh = [it for it in moved if it.key not in known]
+    lines += [] if pages.few(fresh, len(shown)) else map(str, fresh)  # as `make verify` has it elsewhere
     still = known | {it.key for it in moved}
     far = pages.distances((it for it in shown if it.key not in still), collected.pages)
     asked = [record for record in whole if record["chapter"] in {it.name for it in due}]
