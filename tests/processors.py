@@ -333,7 +333,7 @@ def _book(tree: Path, environment: Mapping[str, str], quick: bool, bare: bool) -
     except BuildError as error:
         lines += str(error).splitlines()
     lines += map(str, differences(build.ledger, *sides))
-    shown = pages.read(json.loads(build.layout.expected_pages.read_bytes()), PROFILE)
+    shown = pages.read(json.loads(build.layout.expected_pages(PROFILE).read_bytes()))
     # Jupyter Book alone keeps no numbers of sentences: what it ran is held by its claims
     shown = [it for it in shown if it.chapter in ran and not bare]
     moved = [] if bare else list(pages.differences(shown, collected.pages, abroad=True))

@@ -445,7 +445,7 @@ def test_verify(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert verify(layout, update=True)[2] == verify(layout)[2] == []
     assert json.loads(expected.read_text()) == json.loads(layout.records.read_text()) | {"machine": machine()}
     committed = layout.expected_sums("standard")
-    sums, pages = committed.read_text(), layout.expected_pages
+    sums, pages = committed.read_text(), layout.expected_pages("standard")
     kept = pages.read_text()
     assert verify(layout)[3][1] == f"bytes: compared: {len(sums.splitlines())} files with data/expected/standard.sha256"
     committed.write_text(sums.replace(sums[:64], "0" * 64))
@@ -458,20 +458,20 @@ def test_verify(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         pages.write_text(kept.replace(old, new))
         assert verify(layout)[2][1].startswith(f"01-first: figure line, row {what}, observed ")
     other = {"moved": [["01-first", "figure", "line"]]}
-    (layout.expected_pages.parent / "processor-dependent.json").write_text(json.dumps(other))
+    (pages.parent / "processor-dependent.json").write_text(json.dumps(other))
     assert len(verify(layout)[2]) == 2, "on the machine of the record all is compared"
     pages.write_text(pages.read_text().replace(platform.machine(), "abacus"))
     assert verify(layout)[2] == []
     assert "1 entries are not compared" in verify(layout)[3][1]
-    (layout.expected_pages.parent / "processor-dependent.json").write_text('{"moved": []}')
+    (pages.parent / "processor-dependent.json").write_text('{"moved": []}')
     assert len(verify(layout)[2]) == 2, "one entry of so few is no small share"
     monkeypatch.setattr("companion.press.pages.MOVING", 1)
     assert verify(layout)[2] == []
     assert verify(layout)[3][1].startswith(
         "pages: moved on this kind of machine, and no verdict hangs on it: 01-first: "
     )
-    pages.write_text(json.dumps({"made": {}, "pages": []}))
-    assert verify(layout)[3][0].startswith("pages: not compared: data/expected/pages.json has none of standard; ")
+    pages.unlink()
+    assert verify(layout)[3][0].startswith("pages: not compared: data/expected/standard.pages.json is not there; ")
     pages.write_text(kept)
     records["versions"] = {}
     del records["machine"]

@@ -49,8 +49,7 @@ class Collected:
     @property
     def shown(self) -> bytes:
         """Content of `_build/pages.json`."""
-        made = {self.profile: {"seed": self.seed, "versions": versions()}}
-        return pages_written(made, {self.profile: self.pages})
+        return pages_written({"profile": self.profile, "seed": self.seed, "versions": versions()}, self.pages)
 
     def write(self, layout: Layout) -> None:
         """Write records, figures with their data, and what else pages show; the checksums are no longer true."""

@@ -66,10 +66,9 @@ class Layout:
         """What the chapters show besides."""
         return self.build / "pages.json"
 
-    @property
-    def expected_pages(self) -> Path:
-        """What they are expected to show, in every profile."""
-        return self.root / "data" / "expected" / "pages.json"
+    def expected_pages(self, profile: str) -> Path:
+        """What they are expected to show."""
+        return self.root / "data" / "expected" / f"{profile}.pages.json"
 
     def expected_sums(self, profile: str) -> Path:
         """Checksums of what is expected, where the same machine makes it."""

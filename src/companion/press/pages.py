@@ -170,35 +170,24 @@ def _short(row: str) -> str:
 # ---------------------------------------------------------------- the record
 
 
-def written(made: Mapping[str, Any], pages: Mapping[str, Iterable[Entry]]) -> bytes:
-    """JSON with a line a row, so that a difference can be read; what several profiles show alike stands there once.
-
-    `made` says of each profile what made its `pages`.
-    """
-    profiles: dict[Entry, list[str]] = {}
-    for profile in sorted(pages):
-        for entry in pages[profile]:
-            profiles.setdefault(entry, []).append(profile)
+def written(head: Mapping[str, Any], pages: Iterable[Entry]) -> bytes:
+    """JSON with a line a row, so that a difference can be read; `head` says what made the pages."""
     blocks = []
-    for entry in sorted(profiles):
-        head = {"chapter": entry.chapter, "kind": entry.kind, "name": entry.name, "in": profiles[entry]}
+    for entry in sorted(pages):
+        named = {"chapter": entry.chapter, "kind": entry.kind, "name": entry.name}
         rows = ",\n   ".join(_line(row) for row in entry.rows)
-        blocks.append(f'{_line(head)[:-1]}, "rows": [\n   {rows}]}}')
+        blocks.append(f'{_line(named)[:-1]}, "rows": [\n   {rows}]}}')
     listed = ",\n  ".join(blocks)
-    return f'{{"made": {_line(dict(sorted(made.items())))},\n "pages": [\n  {listed}]}}\n'.encode()
+    return f'{_line(head)[:-1]},\n "pages": [\n  {listed}]}}\n'.encode()
 
 
 def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def read(content: Mapping[str, Any], profile: str) -> list[Entry]:
-    """The entries of a profile."""
-    return [
-        Entry(it["chapter"], it["kind"], it["name"], tuple(it["rows"]))
-        for it in content["pages"]
-        if profile in it["in"]
-    ]
+def read(content: Mapping[str, Any]) -> list[Entry]:
+    """The entries of a record."""
+    return [Entry(it["chapter"], it["kind"], it["name"], tuple(it["rows"])) for it in content["pages"]]
 
 
 def counted(pages: Iterable[Entry]) -> str:

@@ -119,15 +119,13 @@ def _pages(layout: Layout, profile: str) -> tuple[list[pages.Difference], list[s
 
     On another kind of machine a last bit may decide what is drawn next: a few entries that move are told, not refused.
     """
-    built = pages.read(_load(layout, layout.pages, "run `companion book` first"), profile)
-    path = layout.expected_pages
-    content = _load(layout, path, "") if path.exists() else {"made": {}, "pages": []}
-    if profile not in content["made"]:
-        return [], [
-            f"pages: not compared: {layout.name(path)} has none of {profile}; `companion verify --update` adds it"
-        ]
-    expected, told = pages.read(content, profile), [f"pages: compared: {pages.counted(built)}"]
-    if content["made"][profile].get("machine") == machine():
+    built = pages.read(_load(layout, layout.pages, "run `companion book` first"))
+    path = layout.expected_pages(profile)
+    if not path.exists():
+        return [], [f"pages: not compared: {layout.name(path)} is not there; `companion verify --update` writes it"]
+    content = _load(layout, path, "")
+    expected, told = pages.read(content), [f"pages: compared: {pages.counted(built)}"]
+    if content.get("machine") == machine():
         return list(pages.differences(expected, built)), told
     if moved := processor_dependent(layout):
         expected, built = ([it for it in side if it.key not in moved] for side in (expected, built))
@@ -172,12 +170,11 @@ def _sums(layout: Layout, expected: Mapping[str, Any], built: Mapping[str, Any])
 def _update_pages(layout: Layout, profile: str) -> list[str]:
     """Make the pages and checksums of this build the expected ones; how much of which kind differs."""
     content = _load(layout, layout.pages, "run `companion book` first")
-    path = layout.expected_pages
-    before = _load(layout, path, "") if path.exists() else {"made": {}, "pages": []}
-    built = pages.read(content, profile)
-    changed = Counter(it.key[1] for it in pages.differences(pages.read(before, profile), built))
-    made = before["made"] | {profile: content["made"][profile] | {"machine": machine()}}
-    layout.write(path, pages.written(made, {it: pages.read(before, it) for it in made} | {profile: built}))
+    path, built = layout.expected_pages(profile), pages.read(content)
+    before = pages.read(_load(layout, path, "")) if path.exists() else []
+    changed = Counter(it.key[1] for it in pages.differences(before, built))
+    head = {name: value for name, value in content.items() if name != "pages"}
+    layout.write(path, pages.written(head | {"machine": machine()}, built))
     listed = sums.committed((layout.build / "SHA256SUMS").read_text(encoding="utf-8"))
     layout.write(layout.expected_sums(profile), "".join(f"{it}  {name}\n" for name, it in listed.items()).encode())
     return [
