@@ -146,9 +146,9 @@ def test_a_receipt_is_of_one_release(budget):
 # --- what was altered ------------------------------------------------------------------------------------------------
 
 SWAPPED = [
-    f"UPDATE {table} SET number = {new} WHERE number = {now}"
+    f"UPDATE {table} SET number = {new} WHERE number = {old}"
     for table in ("entries", "chain")
-    for now, new in ((2, -2), (3, 2), (-2, 3))
+    for old, new in ((2, -2), (3, 2), (-2, 3))
 ]
 ALTERED = {
     "what was released": ["UPDATE entries SET what = 'x' WHERE number = 1"],
