@@ -254,6 +254,8 @@ class Run:
 
     def __str__(self) -> str:
         state = f"{len(self.differs)} differ" if self.differs else "all is well"
+        if moved := self.row.get("moved"):
+            state = f"{len(moved)} entries of pages moved; {state}"
         _, _, _, verdicts, largest, tests = _told(self.row)
         told = f"{verdicts} verdicts agree, numbers are off by {largest} of what they may, {tests} tests passed"
         return f"{self.processor.name}: {told}, {len(self.bits)} kernels looked at; {state}; {self.seconds:.0f} s"
