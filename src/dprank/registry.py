@@ -10,7 +10,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from dprank._require import require_one_of, settle, shown
-from dprank.publication import ASKED, of_rules, opened, read_publication, unit_of
+from dprank.publication import of_rules, opened, read_publication
+from dprank.sentences import ASKED, unit_of
 
 __all__ = ["SECTORS", "Facts", "card"]
 

@@ -13,18 +13,9 @@ import numpy as np
 from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of, shown_down, visible
 from dprank.data.declaration import RULES_OF_BALLOTS
-from dprank.publication import (
-    ASKED,
-    gain,
-    of_rules,
-    opened,
-    read_publication,
-    receipt_of,
-    sampled,
-    shown_frame,
-    told,
-)
+from dprank.publication import gain, of_rules, opened, read_publication, receipt_of, sampled
 from dprank.release import Ranking
+from dprank.sentences import ASKED, shown_frame, told
 
 __all__ = ["is_page", "report"]
 

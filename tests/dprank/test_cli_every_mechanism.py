@@ -10,8 +10,9 @@ from dprank.cli.neighbours import worst_pairs
 from dprank.cli.path import said
 from dprank.plan.tags import TAGS
 from dprank.privacy.laws import NoExactRoute, exact
-from dprank.publication import ASKED, publish, read_publication, told
+from dprank.publication import publish, read_publication
 from dprank.report import report
+from dprank.sentences import ASKED, told
 
 BALLOTS = [dprank.example("ballots.csv"), "--items", "roads,schools,parks,debt", "--person", "person"]
 ANSWERS = [

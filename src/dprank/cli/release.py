@@ -58,7 +58,8 @@ from dprank.plan.tags import mechanism_of
 from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
-from dprank.publication import ASKED, publish, ranges, shown_frame, told
+from dprank.publication import publish
+from dprank.sentences import ASKED, ranges, shown_frame, told
 
 __all__ = ["agreement", "app", "consensus", "ranking", "topk", "winner"]
 
