@@ -499,7 +499,7 @@ def test_what_came_meanwhile_is_not_written_over_either(survey, tmp_path, capsys
         out.write_text("another release")
         return publish(*given, **drawing)
 
-    monkeypatch.setattr("dprank.cli.release.publish", meanwhile)
+    monkeypatch.setattr("dprank.cli.drawing.publish", meanwhile)
     code, said, error = run(capsys, "release", "ranking", survey, *COMPARED, *RANK, "--out", out)
     assert (code, "is there already" in error, out.read_text()) == (2, True, "another release")
     assert read_publication(said).publishable

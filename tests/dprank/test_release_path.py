@@ -22,6 +22,7 @@ import pytest
 
 from dprank.aggregation.private_borda import PrivateBorda
 from dprank.audit import betting
+from dprank.cli import drawing
 from dprank.cli import release as commands
 from dprank.cli.path import PATHS, CommandLine, said
 from dprank.data import accounts
@@ -171,7 +172,7 @@ def after_reading(patch, change):
 def also_published(patch, what):
     """More in the published file: what a function says of the intake and the raw file."""
     seen = {}
-    read, publish = Declaration.read, commands.publish
+    read, publish = Declaration.read, drawing.publish
 
     def remembered(self, path):
         seen["it"] = what(intake := read(self, path), Path(path))
@@ -183,7 +184,7 @@ def also_published(patch, what):
         return json.dumps(file)
 
     patch.setattr(Declaration, "read", remembered)
-    patch.setattr(commands, "publish", more)
+    patch.setattr(drawing, "publish", more)
 
 
 def bound_not_applied(patch):
@@ -249,7 +250,7 @@ def refusal_of_nobody(patch):
 
 def refusal_of_another_number(patch):
     # as dprank did until this test was written
-    patch.setattr(commands, "_exactly", lambda data, voters: data)
+    patch.setattr(drawing, "exactly", lambda data, voters: data)
 
 
 def warning_with_a_label(patch):

@@ -72,7 +72,7 @@ def test_what_fails_after_the_spending_loses_nothing(what, written, tmp_path, ca
     def fails(*_, **__):
         raise RuntimeError("no table")
 
-    monkeypatch.setattr(f"dprank.cli.release.{what}", fails)
+    monkeypatch.setattr(f"dprank.cli.drawing.{what}", fails)
     kept, out = tmp_path / "b.sqlite", tmp_path / "r.json"
     assert run(capsys, "budget", kept, "--epsilon", "1")[0] == 0
     words = ["release", *ballots(tmp_path), "--budget", kept, *(["--out", out] if written else [])]
@@ -88,7 +88,7 @@ def test_what_cannot_be_published_is_shown(tmp_path, capsys, monkeypatch):
     def fails(*_, **__):
         raise ValueError("no ranges")
 
-    monkeypatch.setattr("dprank.cli.release.publish", fails)
+    monkeypatch.setattr("dprank.cli.drawing.publish", fails)
     code, said, error = run(capsys, "release", *ballots(tmp_path), "--out", tmp_path / "r.json")
     assert (code, error) == (2, "dprank: no ranges\n")
     assert dprank.Release.from_json(said).publishable

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dprank.audit.routes import Replay
 from dprank.privacy.guarantee import Guarantee
+from dprank.privacy.noise import SECURE
 
 __all__ = ["PATHS", "CommandLine", "Said", "said"]
 
@@ -191,13 +192,14 @@ def _drawn_by(rng: Any) -> Iterator[None]:
     if not isinstance(rng, Replay):
         yield
         return
-    commands: Any = import_module("dprank.cli.release")
-    before = commands.SECURE
-    commands.SECURE = rng
+    drawing: list[Any] = [import_module(f"dprank.cli.{name}") for name in ("drawing", "taken")]
+    for module in drawing:
+        module.SECURE = rng
     try:
         yield
     finally:
-        commands.SECURE = before
+        for module in drawing:
+            module.SECURE = SECURE
 
 
 @dataclass(frozen=True)
