@@ -47,8 +47,19 @@ def asked_of(pairs, number, people, releases, rng):
     return counts if few == number else people - counts
 
 
+def unequally(m, people, releases, rng):
+    """How often every pair is answered in every poll, where half of the items, by lot, is drawn four times as often."""
+    first, second = np.triu_indices(m, 1)
+    found = []
+    for _ in range(releases):
+        weight = np.ones(m)
+        weight[rng.permutation(m)[: (m + 1) // 2]] = 4.0
+        found.append(rng.multinomial(people, (each := weight[first] * weight[second]) / each.sum()))
+    return np.array(found)
+
+
 @lru_cache(4)
-def answers(m, gap, people, count, score, releases, rng, matching=False):
+def answers(m, gap, people, count, score, releases, rng, matching=False, balanced=None):
     """Scores of polls in which every person answers so many different pairs; and the pairs played and won.
 
     The same for all choices that are simulated by one generator: what is compared is the noise.
@@ -58,7 +69,9 @@ def answers(m, gap, people, count, score, releases, rng, matching=False):
     better = (1 + np.tanh((second - first) * math.atanh(gap))) / 2
     played, some = np.zeros((releases, pairs), int), people // len(count)
     for number in count:
-        if matching:
+        if balanced is False:
+            each = unequally(m, some * number, releases, rng)
+        elif matching:
             each = [np.bincount(matched(m, number, some, rng), minlength=pairs) for _ in range(releases)]
         else:
             each = asked_of(pairs, number, some, releases, rng)
@@ -105,7 +118,8 @@ def ranked(choice, setting, releases, rng, *, noise=True):
     whole = asked["protect"] == "person"
     score = asked.get("score", "half")
     matching = setting.design == "matching"
-    exact, played, wins = answers(m, setting.gap, setting.persons, count, score, releases, rng, matching)
+    polled = setting.persons, count, score, releases, rng, matching, setting.balanced
+    exact, played, wins = answers(m, setting.gap, *polled)
     if choice.mechanism == "PerturbedMLE":
         likelihood = dprank.PerturbedMLE.calibrated(
             epsilon=setting.epsilon, n_items=m, ridge=1.0, graph="public", per_person=asked["answers"]
@@ -142,14 +156,14 @@ def polls(setting, releases, rng):
     orders = np.array([np.arange(m), (np.arange(m) + m // 2) % m])
     ballots = law.sample(number, rng=rng, centre=orders[camp.astype(int)])
     if setting.named:
-        ballots = np.where(ballots < setting.named, ballots, -1)
+        ballots = np.where(ballots < setting.named, ballots, setting.named if setting.unranked == "last" else -1)
     return ballots.reshape(releases, setting.persons, m)
 
 
 @lru_cache(2)
 def voted(setting, releases, rng):
     """The ballots of every poll as a mechanism takes them."""
-    kind, names = dprank.Ballots if setting.named else dprank.Rankings, [str(item) for item in range(setting.n_items)]
+    kind, names = dprank.Ballots if setting.partial else dprank.Rankings, [str(item) for item in range(setting.n_items)]
     return [kind(votes, names) for votes in polls(setting, releases, rng)]
 
 
@@ -158,13 +172,14 @@ def agreed(choice, setting, releases, rng):
     asked, m, epsilon = dict(choice.parameters), setting.n_items, setting.epsilon
     table = polls(setting, releases, rng)
     rest = {key: value for key, value in asked.items() if key in ("delta", "adjacency", "rule")}
-    rest |= {"ballots": "partial"} if setting.named and choice.trust == "curator" else {}
+    if setting.partial and choice.trust == "curator":
+        rest |= {"ballots": "partial", "max_weight": setting.max_weight}
     made = getattr(dprank, choice.mechanism)
     if choice.mechanism in ("LocalBorda", "LocalMatrix"):
         mechanism = made.calibrated(epsilon=epsilon, n_items=m, **{k: v for k, v in rest.items() if k == "rule"})
         return scores_of(np.array([mechanism.release(votes, rng).order for votes in voted(setting, releases, rng)]))
     mechanism = made.calibrated(epsilon=epsilon, n_items=m, **rest)
-    if choice.mechanism == "PrivateFootrule" or setting.named:
+    if choice.mechanism == "PrivateFootrule" or setting.partial:
         return scores_of(np.array([mechanism.release(votes, rng).order for votes in voted(setting, releases, rng)]))
     if choice.mechanism == "PrivateBorda":
         return -mechanism.perturb(table.sum(axis=1), rng)
@@ -224,13 +239,14 @@ def decided(choice, setting, releases, rng):
 def won(choice, setting, releases, rng):
     """Whether each of many releases names the first item."""
     asked = dict(choice.parameters)
-    form = "partial" if setting.named else "full"
+    form = "partial" if setting.partial else "full"
     mechanism = dprank.PrivateWinner.calibrated(
         epsilon=setting.epsilon,
         n_items=setting.n_items,
         rule=asked["rule"],
         adjacency=asked["adjacency"],
         ballots=form,
+        max_weight=setting.max_weight,
     )
     return np.array([mechanism.release(votes, rng).items[0] == "0" for votes in voted(setting, releases, rng)])
 

@@ -149,7 +149,8 @@ def _option(given: inspect.Parameter, hint: Any) -> Option:
     kind, info = get_args(hint)[:2]
     argument = isinstance(info, ArgumentInfo)
     # where a type is annotated, the first of the names is taken for the default
-    names = [it for it in (info.default, *(info.param_decls or ())) if isinstance(it, str) and it.startswith("-")]
+    both = [it for it in (info.default, *(info.param_decls or ())) if isinstance(it, str) and it.startswith("-")]
+    names = [name for it in both for name in it.split("/")]
     shown = {bool: "", int: "N", float: "X", Path: "FILE"}
     value = next((shown[it] for it in (kind, *get_args(kind)) if it in shown), "TEXT")
     default = given.default if type(given.default) in (int, float, str) and given.default != "" else None

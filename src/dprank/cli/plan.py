@@ -11,7 +11,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from dprank._require import shown, visible
-from dprank.cli.options import AsJson, Delta, Epsilon, cell, console, listed, named, show_json
+from dprank.cli.options import AsJson, Delta, Epsilon, MaxWeight, Unranked, cell, console, listed, named, show_json
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
@@ -58,6 +58,14 @@ Named = Annotated[
     int | None,
     typer.Option("--named", help="How many places a ballot names, where ballots do not name all items, or tie some."),
 ]
+Balanced = Annotated[
+    bool | None,
+    typer.Option(
+        "--balanced/--unbalanced",
+        help="Whether all pairs are asked equally often, or some items more often than others: then half of them about "
+        "four times as often. Counts of wins are an order only where pairs are balanced.",
+    ),
+]
 #: Rows of the table on a terminal.
 MOST = 12
 
@@ -70,6 +78,11 @@ def made_of(question: str) -> str:
         notes = [*(["trusts nobody"] if tag.trust == "nobody" else []), *([tag.needs] if tag.needs else [])]
         told.append(f"{name} ({'; '.join(notes)})" if notes else name)
     return f"Choices: {', '.join(told)}."
+
+
+def _number_of(keys: dict[str, Any]) -> Any:
+    """Of items that are declared."""
+    return len(keys.get("items", ()))
 
 
 def _items(items: str | None, declared: Path | None) -> Any:
@@ -97,8 +110,8 @@ def _said(
     """Plan, write, show."""
     require_replaceable(out)
     given = {key: value for key, value in asked.items() if value is not None}
-    if declared is not None and (kind := declared_part(declared).get("kind", DATA[question])) != DATA[question]:
-        raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {DATA[question]}")
+    if declared is not None:
+        given = _as_declared(question, declared, given)
     found = plan(question, items=_items(items, declared), **given)
     if out:
         write_over(out, _file(found, declared))
@@ -110,13 +123,43 @@ def _said(
         print(visible(f"plan: {out}"))
 
 
+def _as_declared(question: Question, declared: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """What is asked, with what the declaration says of it."""
+    keys = declared_part(declared)
+    if (kind := keys.get("kind", DATA[question])) != DATA[question]:
+        raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {DATA[question]}")
+    ballots, weights = keys.get("ballots", "full"), keys.get("max_weight", 1)
+    if question == "agreement" and (ballots, weights) != ("full", 1):
+        raise ValueError(f"{declared}: ballots are tied, partial or weighted; the test of agreement takes full ones")
+    if question in ("consensus", "winner"):
+        if ballots == "partial" and "named" not in given:
+            raise ValueError(
+                f"{declared}: ballots = 'partial'; say with --named how many places a ballot names, a number that "
+                "everybody may know: what is lost hangs on it"
+            )
+        if ballots == "tied":
+            given.setdefault("named", _number_of(keys))
+        said = {"unranked": keys.get("unranked"), "max_weight": weights}
+        given = {key: value for key, value in said.items() if value not in (None, 1)} | given
+    # a row of a wide file is a questionnaire, and as good as a person; and reports are of no file
+    nobody = keys.get("person") is None and keys.get("form") != "wide" and given.get("trust") != "nobody"
+    if question == "ranking" and nobody and given.get("protect") == "person":
+        raise ValueError(
+            f"{declared}: person = None; without a column that says who, an answer alone can be protected: "
+            "--protect answer"
+        )
+    return given
+
+
 def _file(found: Plan, declared: Path | None) -> str:
     """What `release --plan` reads: the declaration as it stands, and the best choice."""
     if declared is None:
         return found.to_toml()
-    declared_part(declared)
+    keys, lines = declared_part(declared), found.release_lines()
+    if found.setting.question == "ranking" and keys.get("person") is None:
+        lines = [line.replace('protect = "person"', 'protect = "ballot"') for line in lines]
     kept, _, _ = declared.read_text(encoding="utf-8").partition("\n[release]")
-    return kept.rstrip() + "\n\n" + "\n".join(found.release_lines()) + "\n"
+    return kept.rstrip() + "\n\n" + "\n".join(lines) + "\n"
 
 
 def show(found: Plan) -> None:
@@ -145,7 +188,8 @@ def show(found: Plan) -> None:
         table.add_row(*map(cell, [_short(choice, found) + mark, *row]))
     console(width=80, soft_wrap=False).print(table)
     tag = TAGS[found.best.mechanism]
-    lines = [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", _who(tag.trust, question)]
+    lines = [f"Mind: {caution}." for caution in found.cautions]
+    lines += [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", _who(tag.trust, question)]
     lines.append(
         f"error: expected share or chance, {found.error_means}; the sum of what sampling, bounding and noise do."
     )
@@ -197,7 +241,7 @@ def _told(found: Plan) -> list[str]:
             of = "answers" if setting.question == "ranking" else "people"
             who = f"{best.apart_share:.1%} of {of} for one of the two"
             if best.apart_share > 1:
-                who = "more than people's number allows, so that no two are told apart for sure"
+                who = "more than all people, so that no two neighbours are told apart for sure"
         lines.append(
             f"apart: two scores {_points(best.apart)} apart are in their true order, all at once at 95 %: {who}."
         )
@@ -270,6 +314,7 @@ def ranking(
     design: Annotated[
         str, typer.Option(help="once: people compare different pairs; matching: nobody is asked about an item twice.")
     ] = "once",
+    balanced: Balanced = None,
     declared: Declared = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -282,6 +327,7 @@ def ranking(
         "ranking", items, declared, out, as_json, persons=persons, epsilon=epsilon, delta=delta,
         answers=_numbers("answers", answers), given=_numbers("given", given), gap=gap, k=k, accuracy=accuracy,
         protect=protect, adjacency=adjacency, trust=trust, public_graph=public_graph, design=design,
+        balanced=balanced,
     )  # fmt: skip
 
 
@@ -299,6 +345,8 @@ def consensus(
     trust: Trust = "curator",
     camps: Camps = None,
     places: Named = None,
+    unranked: Unranked = None,
+    max_weight: MaxWeight = None,
     declared: Declared = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -309,7 +357,8 @@ def consensus(
     """
     _said(
         "consensus", items, declared, out, as_json, persons=persons, epsilon=epsilon, delta=delta, gap=gap, phi=phi,
-        k=k, accuracy=accuracy, adjacency=adjacency, trust=trust, camps=camps, named=places,
+        k=k, accuracy=accuracy, adjacency=adjacency, trust=trust, camps=camps, named=places, unranked=unranked,
+        max_weight=max_weight,
     )  # fmt: skip
 
 
@@ -324,6 +373,8 @@ def winner(
     adjacency: Adjacency = "replace",
     camps: Camps = None,
     places: Named = None,
+    unranked: Unranked = None,
+    max_weight: MaxWeight = None,
     declared: Declared = None,
     out: Out = None,
     as_json: AsJson = False,
@@ -334,7 +385,7 @@ def winner(
     """
     _said(
         "winner", items, declared, out, as_json, persons=persons, epsilon=epsilon, gap=gap, phi=phi, accuracy=accuracy,
-        adjacency=adjacency, camps=camps, named=places,
+        adjacency=adjacency, camps=camps, named=places, unranked=unranked, max_weight=max_weight,
     )  # fmt: skip
 
 
@@ -344,7 +395,13 @@ def topk(
     epsilon: Epsilon,
     k: K = None,
     items: Items = None,
-    per_person: Annotated[str, typer.Option(help="Bounds on the items of a person that count, with commas.")] = "1",
+    per_person: Annotated[
+        str | None,
+        typer.Option(
+            help="Bounds on the items of a person that count, with commas; by default all count, which costs no more "
+            "noise than k do."
+        ),
+    ] = None,
     given: Given = None,
     gap: Annotated[
         float | None,

@@ -9,6 +9,7 @@ import typer
 
 import dprank
 from dprank._require import require_whole
+from dprank.cli.bounds import bound_of, told_of_bound
 from dprank.cli.counts import CountsFile, given_counts
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
 from dprank.cli.options import (
@@ -397,7 +398,10 @@ def topk(
     counts: CountsFile = None,
     epsilon: Epsilon,
     k: Annotated[int, typer.Option(help="How many items.")],
-    per_person: Annotated[int, typer.Option(help="How many items of a person count.")],
+    per_person: Annotated[
+        int | None,
+        typer.Option(help="How many items of a person count; by default all, which costs no more noise than k do."),
+    ] = None,
     item: Item = None,
     items: Items = None,
     person: Person = None,
@@ -436,8 +440,9 @@ def topk(
             plan=plan,
         )
     )
+    bound = bound_of(per_person, given, declared.items)
     if given:
-        given.counts.require("tallies", per_person=per_person)
+        given.counts.require("tallies", per_person=bound)
     chosen = mechanism_of(
         "topk",
         mechanism or "Oneshot",
@@ -446,11 +451,12 @@ def topk(
         delta=delta,
         k=k,
         noise=noise,
-        per_person=per_person,
+        per_person=bound,
         adjacency=adjacency or "add_remove",
         ordered=ordered,
         values=values,
     )
+    told_of_bound(chosen, bound, per_person, as_json)
 
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
@@ -459,7 +465,7 @@ def topk(
         """Rounds, and sets that are drawn at once, take no persons: the bound is kept here."""
         if mechanism not in ("Peeling", "JointExponential"):
             return data
-        return data.counts(per_person) if isinstance(data, dprank.Tallies) else data.sums["persons"]
+        return data.counts(bound) if isinstance(data, dprank.Tallies) else data.sums["persons"]
 
     drawn = drawn_of(
         chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, new_dataset, out, as_counts

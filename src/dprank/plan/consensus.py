@@ -133,6 +133,7 @@ class Placing(Candidate):
             0.5 + apart / (2 * persons),
             self.accuracy(drawn, persons),
             *every,
+            span=persons * float(np.ptp(mean)),
         )
 
 
@@ -237,8 +238,7 @@ class Ordering(Candidate):
         setting = self.setting
         places, bare = (self.places(noise, setting.persons) for noise in (drawn, NONE))
         right, wrong = _right(places), _wrong(places)
-        # a wider error bar than noise has: what is lost to sampling is no more than all
-        lost = min(_wrong(bare), wrong)
+        lost = _wrong(bare)
         return Measured(wrong, lost, lost, None, None, right, *summed_up(-places, setting.k))
 
 
@@ -280,7 +280,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     ['LocalBorda', 'LocalMatrix']
     """
     found: list[Candidate] = []
-    partial = setting.named is not None
+    partial = {"ballots": "partial", "max_weight": setting.max_weight} if setting.partial else {}
     for name in choosable("consensus", setting.trust):  # type: ignore[arg-type]
         if name in left_out(setting):
             continue
@@ -295,8 +295,7 @@ def candidates(setting: Setting) -> list[Candidate]:
             asked: dict[str, Any] = {"mechanism": name, "adjacency": setting.adjacency}
             if TAGS[name].delta:
                 shared, asked = shared | {"delta": delta}, asked | ({"delta": delta} if delta else {})
-            if partial:
-                shared["ballots"] = "partial"
+            shared |= partial
             for rule in _rules(name, setting.n_items):
                 kind = Placing if name == "PrivateBorda" or rule.get("rule") == "borda" else Ordering
                 found.append(kind(setting, name, shared | rule, asked | rule))
@@ -321,8 +320,8 @@ def left_out(setting: Setting) -> dict[str, str]:
     m, found = setting.n_items, {}
     if setting.trust == "nobody":
         return {"LocalMatrix": f"reports about pairs are simulated up to {REPORTED} items"} if m > REPORTED else {}
-    if setting.named is not None:
-        takes = "it takes ballots that name all items"
+    if setting.partial:
+        takes = "it takes full ballots without weights"
         found = {name: takes for name in choosable("consensus", "curator") if not TAGS[name].partial}
     elif m > SORTED:
         found = dict.fromkeys(("PrivateKwikSort", "PrivateFootrule"), f"it is simulated up to {SORTED} items")

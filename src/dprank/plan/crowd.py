@@ -22,6 +22,7 @@ __all__ = [
     "mallows_places",
     "margins",
     "middles",
+    "misplaced",
     "mixed",
     "scored",
 ]
@@ -46,12 +47,15 @@ class Crowd(NamedTuple):
         Share of those who have the right order in mind; the others have it with its halves exchanged.
     named : int
         How many places a ballot names: the first ones.
+    last : bool
+        Whether the others are tied behind these, or compared with none.
     """
 
     n_items: int
     phi: float
     camps: float
     named: int
+    last: bool = False
 
     @property
     def cut(self) -> bool:
@@ -90,7 +94,8 @@ def crowd_of(setting: Setting) -> Crowd:
     >>> crowd_of(Setting("consensus", 5, 100, 1.0, named=3)).cut
     True
     """
-    return Crowd(setting.n_items, setting.phi, setting.camps or 1.0, setting.named or setting.n_items)
+    last = setting.unranked == "last"
+    return Crowd(setting.n_items, setting.phi, setting.camps or 1.0, setting.named or setting.n_items, last)
 
 
 @lru_cache(maxsize=4)
@@ -121,30 +126,36 @@ def mallows_places(n_items: int, phi: float, number: int = 0) -> NDArray[np.int6
 
 @lru_cache(maxsize=4)
 def ballots(crowd: Crowd) -> NDArray[np.int64]:
-    """Simulated ballots, shape (ballots, items): places, -1 for items that are left out.
+    """Simulated ballots, shape (ballots, items): places; items that are left out have -1, or a last place together.
 
     Examples
     --------
     >>> ballots(Crowd(4, 1e-9, 0.5, 2))[[0, -1]].tolist()
     [[0, 1, -1, -1], [-1, -1, 0, 1]]
+    >>> ballots(Crowd(4, 1e-9, 0.5, 2, last=True))[[0, -1]].tolist()
+    [[0, 1, 2, 2], [2, 2, 0, 1]]
     """
     number = max(1000, min(_LONGER * _MOST, _LONGER * _ENTRIES // crowd.n_items)) if crowd.cut else 0
     places = mallows_places(crowd.n_items, crowd.phi, number)
     first = round(crowd.camps * len(places))
     places = np.concatenate([places[:first], places[first:][:, crowd.other]])
-    return np.where(places < crowd.named, places, -1)
+    return np.where(places < crowd.named, places, crowd.named if crowd.last else -1)
 
 
 @lru_cache(maxsize=4)
 def middles(crowd: Crowd) -> Array:
-    """Places on the simulated ballots about their middle; 0 for an item that is left out.
+    """Places on the simulated ballots about their middle, of ties their mean; 0 for an item that is compared with none.
 
     Examples
     --------
     >>> middles(Crowd(4, 1e-9, 1.0, 2))[0].tolist()
     [-0.5, 0.5, 0.0, 0.0]
+    >>> middles(Crowd(4, 1e-9, 1.0, 2, last=True))[0].tolist()
+    [-1.5, -0.5, 1.0, 1.0]
     """
     places = ballots(crowd)
+    if crowd.last:
+        return np.where(places < crowd.named, places - (crowd.n_items - 1) / 2, crowd.named / 2)
     return np.where(places < 0, 0.0, places - (crowd.named - 1) / 2)
 
 
@@ -180,6 +191,21 @@ def scored(crowd: Crowd) -> _Scored:
     products, sums, many = twice.T @ twice, twice.sum(axis=0), len(each)
     squares = np.diag(products)[j] + np.diag(products)[i] - 2 * products[i, j]
     return _Scored(mean, (many * squares - (sums[j] - sums[i]) ** 2) / (2 * many) ** 2, centred)
+
+
+def misplaced(crowd: Crowd) -> float:
+    """Share of pairs that sums of places put the other way round, without noise, however many people there are.
+
+    Who leaves out what is not among their first items says nothing of it where such an item is compared with no other:
+    one that is often named last of all then loses to one that nobody names.
+
+    Examples
+    --------
+    >>> [round(misplaced(Crowd(12, 0.8, 1.0, 4, last)), 1) for last in (False, True)]
+    [0.2, 0.0]
+    """
+    mean, (better, worse, share) = scored(crowd).mean, pairs_of(crowd.n_items)
+    return float((mean[better] > mean[worse] + 1e-9) @ share)
 
 
 def mixed(each: Array, draws: int) -> Array:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
+from dprank.plan.cautions import warned
 from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder, room
 from dprank.plan.tags import DATA, Question, tag_of
+from dprank.plan.topk import everything
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +68,10 @@ class Choice:
     elsewhere : float or None
         The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
         as good as the best.
+
+    span : float or None
+        How far apart the scores of the first and the last item are supposed to lie, in points; of a top k those of the
+        first and of the items below the k.
     epsilon_needed, persons_needed : float or None
         For the wanted accuracy, the other as given; infinity where nothing is enough.
     trust : {"curator", "nobody"}
@@ -102,6 +108,7 @@ class Choice:
     needs: str
     publishable: bool
     elsewhere: float | None = None
+    span: float | None = None
 
     def __str__(self) -> str:
         return named(self.mechanism, self.parameters)
@@ -172,12 +179,26 @@ class Plan:
             asked = "1 pair" if s.given == (1,) else f"{', '.join(map(str, s.given))} different pairs"
             people = f"{s.persons:,} people answer {asked}{', as many each' * (len(s.given) > 1)}"
             law = "Bradley-Terry strengths at even steps"
+            if s.balanced is False:
+                people += ", half of the items in about four times as many as the others"
+            elif s.balanced:
+                people += ", all pairs equally often"
         else:
-            ranked = "all items" if s.named is None or s.named == s.n_items else f"their first {s.named} items"
+            ranked = "all items"
+            if s.named is not None and s.named < s.n_items:
+                left = "are behind these" if s.unranked == "last" else "are compared with no other"
+                ranked = f"their first {s.named} of {s.n_items} items (the others {left})"
+            if s.max_weight > 1:
+                ranked += f", each ballot counting 1 of at most {s.max_weight}"
             people, law = f"{s.persons:,} people rank {ranked}", f"a Mallows law of phi = {s.phi:.3g}"
             if s.camps is not None and s.camps < 1:
                 law += f" for {s.camps:.0%} of them, and of the order with its halves exchanged for the others"
         return f"{people}; {law}: {(1 + s.gap) / 2:.1%} put an item before the next one"
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What to know before anything is spent: that nothing would be told apart, or that an order would mislead."""
+        return tuple(warned(self.setting, self.best, self.choices))
 
     @property
     def error_means(self) -> str:
@@ -215,6 +236,7 @@ class Plan:
             "best": at[id(self.best)],
             "second": None if self.second is None else at[id(self.second)],
             "reason": self.reason,
+            "cautions": list(self.cautions),
             "left_out": dict(self.left_out),
             "choices": each,
         }
@@ -276,7 +298,8 @@ def plan(
         What the whole release may spend: from 1e-100 to 1e100.
     answers : sequence of int, optional
         Bounds on what counts of one person: answers of a ranking, items of a top k. People are supposed to give as
-        many as the largest of them, or as `given` says.
+        many as the largest of them, or as `given` says. By default one answer; of a top k all items of a person, whose
+        bound costs no more noise than k, or as many as `given` says if these are fewer than k.
     phi : float, optional
         Spread of the Mallows law, of consensus, winner and agreement, instead of `gap`: (1 - gap) / (1 + gap).
     gap : float, optional
@@ -285,8 +308,8 @@ def plan(
     k : int, optional
         Of the top k; 1 by default, and 10 of a top k.
     **more
-        delta, adjacency, given, accuracy, protect, trust, public_graph, design, camps, named, ordered, values, share,
-        size: as in `dprank.plan.setting.Setting`.
+        delta, adjacency, given, accuracy, protect, trust, public_graph, design, balanced, camps, named, unranked,
+        max_weight, ordered, values, share, size: as in `dprank.plan.setting.Setting`.
 
     Returns
     -------
@@ -331,7 +354,12 @@ def plan(
     bounds = (1,) if answers is None else answers
     lead = 0.1
     if question == "topk":
+        if answers is None:
+            more.setdefault("given", (1,))
         share, lead = room(k, bounds, more.get("given", ()), count)
+        if answers is None and more.get("trust", "curator") == "curator":
+            # from k on, no more items of a person cost more noise: all count, unless people give fewer
+            bounds = (most,) if (most := max(more["given"])) < k else (everything(count),)
         more.setdefault("share", share)
     more["gap"] = lead if gap is None else gap
     setting = Setting(question, count, persons, epsilon, answers=bounds, k=k, **more)  # type: ignore[arg-type]
@@ -415,16 +443,18 @@ def _chosen(one: Candidate) -> Choice:
     drawn = one.drawn(setting.epsilon)
     found = one.measured(drawn)
     needed = _needed(one, drawn)
-    bounding = found.bounded - found.sampling
+    # where an order is wrong without noise, and where polls are simulated, noise may seem to help: it is none the less
+    # what is added
+    sampling, bounded = (min(part, found.error) for part in (found.sampling, found.bounded))
     return Choice(
         one.mechanism,
         one.asked,
         one.asked.get("noise", drawn.noise),
         drawn.scale,
         found.error,
-        found.sampling,
-        bounding,
-        found.error - found.bounded,
+        sampling,
+        bounded - sampling,
+        found.error - bounded,
         found.apart,
         found.apart_share,
         found.pair_right,
@@ -435,6 +465,7 @@ def _chosen(one: Candidate) -> Choice:
         tag.trust,
         tag.needs,
         tag.publishable,
+        span=found.span,
     )
 
 

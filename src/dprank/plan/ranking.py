@@ -16,7 +16,7 @@ from dprank.data.counting import GRAIN
 from dprank.plan.dependent import Dependent, dependent_right
 from dprank.plan.laws import pair_right, pairs_of, simulated, told_apart
 from dprank.plan.setting import NONE, Candidate, Drawn, Measured, Setting
-from dprank.plan.unequal import counted_wrong, fitted_wrong
+from dprank.plan.unequal import counted_right, counted_wrong, fitted_right, fitted_wrong
 from dprank.privacy.cube import cube_law
 
 __all__ = ["Asking", "Counting", "Likelihood", "candidates", "left_out"]
@@ -189,9 +189,19 @@ class Counting(Candidate):
         return mean, variance
 
     def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
+        return float((1 - self.right(drawn, persons, answers)) @ pairs_of(self.setting.n_items).weight)
+
+    def right(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> Array:
+        """Chances of the pairs of `pairs_of`."""
+        if self.setting.balanced is False:
+            return self._unequal(self._total(drawn, persons), persons * float(np.mean(answers)))
         mean, variance = self.spread(answers)
-        right = self._chance(self._total(drawn, persons), persons * mean, persons * variance)
-        return float((1 - right) @ pairs_of(self.setting.n_items).weight)
+        return self._chance(self._total(drawn, persons), persons * mean, persons * variance)
+
+    def _unequal(self, drawn: Drawn, answers: float) -> Array:
+        """The same where some items are asked about more often than others."""
+        m, gap = self.setting.n_items, self.setting.gap
+        return counted_right(m, gap, self.score, answers, partial(self._chance, drawn))
 
     def _total(self, drawn: Drawn, persons: int) -> Drawn:
         """Noise on the scores of so many people."""
@@ -205,11 +215,13 @@ class Counting(Candidate):
 
     def accuracy(self, drawn: Drawn, persons: int) -> float:
         at = middle(self.setting.n_items)
+        if self.setting.balanced is False:
+            return float(self.right(drawn, persons, self.counted)[at])
         mean, variance = (one[at] for one in self.spread(self.counted))
         return float(self._chance(self._total(drawn, persons), persons * mean, persons * variance))
 
     def elsewhere(self, drawn: Drawn) -> float | None:
-        if self.setting.design == "matching":
+        if self.setting.design == "matching" or self.setting.balanced is not None:
             return None
         m, gap, persons = self.setting.n_items, self.setting.gap, self.setting.persons
         return counted_wrong(m, gap, self.score, persons * float(np.mean(self.counted)), partial(self._chance, drawn))
@@ -218,8 +230,12 @@ class Counting(Candidate):
         setting = self.setting
         means, deviation = self._scores()
         total = self._total(drawn, setting.persons)
-        every = simulated(means, deviation, total.noise, total.scale, setting.k)
         apart, share = self._apart(total)
+        order_right = top_right = band = None
+        if setting.balanced is False:
+            share = None  # an item has no number of answers that all have
+        else:
+            order_right, top_right, band = simulated(means, deviation, total.noise, total.scale, setting.k)
         return Measured(
             self.wrong(drawn, setting.persons, self.counted),
             self.wrong(NONE, setting.persons, setting.given),
@@ -227,7 +243,10 @@ class Counting(Candidate):
             apart,
             share,
             self.accuracy(drawn, setting.persons),
-            *every,
+            order_right,
+            top_right,
+            band,
+            None if share is None else float(np.ptp(means)),
         )
 
     def _scores(self) -> tuple[Array, Array | float]:
@@ -284,9 +303,12 @@ class Likelihood(Counting):
         # a win more is two net wins more
         return Drawn("laplace", 2 * self.made(epsilon).scale)
 
+    def _unequal(self, drawn: Drawn, answers: float) -> Array:
+        return fitted_right(self.setting.n_items, self.setting.gap, answers, drawn.scale / math.sqrt(2))
+
     def elsewhere(self, drawn: Drawn) -> float | None:
         setting = self.setting
-        if setting.design == "matching":
+        if setting.design == "matching" or setting.balanced is not None:
             return None
         answers = setting.persons * float(np.mean(self.counted))
         return fitted_wrong(setting.n_items, setting.gap, answers, drawn.scale / math.sqrt(2))
@@ -388,8 +410,15 @@ def left_out(setting: Setting) -> dict[str, str]:
     >>> left_out(Setting("ranking", 500, 100, 1.0, public_graph=True))
     {'PerturbedMLE': 'fitting 500 items takes long: up to 200'}
     """
-    if setting.trust == "curator" and setting.public_graph and setting.n_items > FITTED:
+    if setting.trust == "nobody":
+        return {}
+    if setting.public_graph and setting.n_items > FITTED:
         return {"PerturbedMLE": f"fitting {setting.n_items} items takes long: up to {FITTED}"}
+    if setting.balanced is False and not setting.public_graph:
+        return {
+            "PerturbedMLE": "it is for such pairs; --public-graph, if everybody may know who compared what",
+            "PrivateRankCentrality": "it is for such pairs; its noise is for research",
+        }
     return {}
 
 

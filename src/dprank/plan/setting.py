@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from dprank._require import (
     require_below_1,
@@ -18,6 +18,7 @@ from dprank._require import (
     settle,
     shown,
 )
+from dprank.data.ballots import HEAVIEST
 from dprank.plan.laws import Noise
 from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
@@ -68,9 +69,18 @@ class Setting:
         Of consensus and winner: share of the people who have the right order in mind, where the others have it with its
         halves exchanged; above 1/2. Unless said, one order is supposed, and of choices that are as good the one is
         taken that camps harm least.
+    balanced : bool, optional
+        Of a ranking: whether all pairs are asked equally often; or half of the items about four times as often as the
+        others. Unless said, equally often is supposed, and of choices that are as good the one is taken that the other
+        harms least.
     named : int, optional
         Of consensus and winner: how many places a ballot names, at most; such ballots have gaps and may have ties.
         Unless said, all ballots rank all items.
+    unranked : {"apart", "last"}, optional
+        Of ballots that do not name all items: whether an item without a place is compared with no other, which is
+        supposed unless said, or tied with all of its kind behind those that have one.
+    max_weight : int
+        Most that a ballot counts, where ballots have weights; each is supposed to count 1.
     ordered, values : bool
         Whether a top k comes in its order, and with its counts.
     share : float
@@ -106,7 +116,10 @@ class Setting:
     public_graph: bool = False
     design: str = "once"
     camps: float | None = None
+    balanced: bool | None = None
     named: int | None = None
+    unranked: Literal["apart", "last"] | None = None
+    max_weight: int = 1
     ordered: bool = True
     values: bool = False
     share: float = 0.5
@@ -148,7 +161,10 @@ class Setting:
             camps=None
             if self.camps is None
             else require_real("camps", self.camps, "a share above 1/2 and at most 1 is needed", lambda x: 0.5 < x <= 1),
+            balanced=None if self.balanced is None else require_bool("balanced", self.balanced),
             named=None if self.named is None else require_whole("named", self.named, 2, n_items),
+            unranked=None if self.unranked is None else require_one_of("unranked", self.unranked, ("apart", "last")),
+            max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST),
             ordered=require_bool("ordered", self.ordered),
             values=require_bool("values", self.values),
             share=require_real("share", self.share, "a share in (0, 1) is needed", unit),
@@ -156,8 +172,19 @@ class Setting:
         )
         if self.protect == "answer" and self.question != "ranking":
             raise ValueError(f"protect = 'answer', question = {self.question!r}; an answer alone is one of a ranking")
-        if self.question not in ("consensus", "winner") and (self.camps, self.named) != (None, None):
-            raise ValueError(f"camps and named are of ballots that are put in order; question = {self.question!r}")
+        of_ballots = (self.camps, self.named, self.unranked, self.max_weight)
+        if self.question not in ("consensus", "winner") and of_ballots != (None, None, None, 1):
+            raise ValueError(
+                f"camps, named, unranked and max_weight are of ballots that are put in order; question = "
+                f"{self.question!r}"
+            )
+        if self.unranked is not None and self.named is None:
+            raise ValueError(
+                f"unranked = {self.unranked!r}, named = None; say how many places a ballot names: what is lost hangs "
+                "on it"
+            )
+        if self.balanced is not None and self.question != "ranking":
+            raise ValueError(f"balanced is of pairs of a ranking; question = {self.question!r}")
         if self.design == "matching" and (self.question != "ranking" or max(self.given) > n_items // 2):
             raise ValueError(
                 f"design = 'matching', question = {self.question!r}, given = {max(self.given)}; of a ranking of "
@@ -176,6 +203,11 @@ class Setting:
                 f"share = {self.share:g}, gap = {self.gap:g}, k = {self.k}; people would have {had:.3g} of these items "
                 f"on average, and give {each:.3g}: a smaller share or gap is needed"
             )
+
+    @property
+    def partial(self) -> bool:
+        """Whether ballots are declared that need not be full, or have weights."""
+        return self.named is not None or self.max_weight > 1
 
     @property
     def phi(self) -> float:
@@ -240,6 +272,7 @@ class Measured(NamedTuple):
     order_right: float | None = None
     top_right: float | None = None
     band: tuple[float, float] | None = None
+    span: float | None = None
 
 
 @lru_cache(maxsize=256)

@@ -92,8 +92,7 @@ class Winning(Candidate):
 
     def measured(self, drawn: Drawn) -> Measured:
         right, bare = (self.accuracy(noise, self.setting.persons) for noise in (drawn, NONE))
-        lost = min(1 - bare, 1 - right)
-        return Measured(1 - right, lost, lost, top_right=right)
+        return Measured(1 - right, 1 - bare, 1 - bare, top_right=right)
 
 
 def candidates(setting: Setting) -> list[Candidate]:
@@ -107,7 +106,7 @@ def candidates(setting: Setting) -> list[Candidate]:
     if setting.trust == "nobody":
         return []
     shared = {"n_items": setting.n_items, "adjacency": setting.adjacency}
-    partial = {"ballots": "partial"} if setting.named is not None else {}
+    partial = {"ballots": "partial", "max_weight": setting.max_weight} if setting.partial else {}
     told = {"mechanism": "PrivateWinner", "adjacency": setting.adjacency}
     rules = ("maximin", "borda") if setting.n_items <= PAIRED else ("borda",)
     return [

@@ -128,6 +128,16 @@ LATER: list[tuple[str, dict[str, Any]]] = [
     ("consensus", {"items": 10, "persons": 300, "epsilon": 2.0, "gap": 0.1, "camps": 0.6, "delta": 1e-4}),
     ("consensus", {"items": 8, "persons": 400, "epsilon": 2.0, "gap": 0.2, "named": 4}),
     ("consensus", {"items": 6, "persons": 400, "epsilon": 2.0, "gap": 0.2, "named": 3, "trust": "nobody"}),
+    ("consensus", {"items": 8, "persons": 400, "epsilon": 1.0, "gap": 0.2, "named": 3, "unranked": "last"}),
+    ("consensus", {"items": 6, "persons": 300, "epsilon": 2.0, "gap": 0.2, "named": 6, "max_weight": 4}),
+    (
+        "consensus",
+        {"items": 6, "persons": 400, "epsilon": 2.0, "gap": 0.2, "named": 3, "unranked": "last", "trust": "nobody"},
+    ),
+    ("winner", {"items": 8, "persons": 100, "epsilon": 1.0, "gap": 0.1, "named": 3, "unranked": "last"}),
+    ("winner", {"items": 5, "persons": 200, "epsilon": 1.0, "gap": 0.1, "max_weight": 3}),
+    ("ranking", {"items": 6, "persons": 400, "epsilon": 1.0, "gap": 0.2, "balanced": False}),
+    ("ranking", {"items": 8, "persons": 3000, "epsilon": 1.0, "gap": 0.1, "balanced": False, "public_graph": True}),
     ("winner", {"items": 3, "persons": 60, "epsilon": 0.5, "gap": 0.1}),
     ("winner", {"items": 12, "persons": 100, "epsilon": 1.0, "gap": 0.1, "adjacency": "add_remove"}),
     ("winner", {"items": 8, "persons": 200, "epsilon": 1.0, "gap": 0.2, "camps": 0.6}),
@@ -476,7 +486,8 @@ def test_every_choice_can_be_made_as_it_is_written():
             if choice.trust == "nobody" or not choice.publishable:
                 continue
             asked = {key: value for key, value in choice.parameters.items() if key != "mechanism"}
-            asked |= {"ballots": "partial"} if cell.get("named") else {}
+            asked |= {"ballots": "partial"} if found.setting.partial else {}
+            asked |= {"max_weight": cell["max_weight"]} if "max_weight" in cell else {}
             made = mechanism_of(question, choice.mechanism, epsilon=cell["epsilon"], items=names, **asked)
             assert made.guarantee.epsilon <= cell["epsilon"] * (1 + 1e-12), str(choice)
             if (
