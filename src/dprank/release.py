@@ -101,12 +101,16 @@ class Release(FrozenFields):
 
     @property
     def publishable(self) -> bool:
-        """Whether the noise is exact and cannot be reproduced: only that of `dprank.SECURE` is."""
-        return self.source == "operating system"
+        """Whether the noise is exact and cannot be reproduced: only that of `dprank.SECURE` is, for a mechanism whose
+        class says that it is for publication (`dprank.privacy.noise.drawn_exactly`).
+        """
+        return self.source == "operating system" and drawn_exactly(self.mechanism)
 
     @property
     def mark(self) -> str:
         """Why it is not for publication; nothing where it is."""
+        if self.source == "operating system" and not self.publishable:
+            return f"not for publication: a {type(self.mechanism).__name__} does not say that it is"
         return _MARK[self.source]
 
     @abstractmethod

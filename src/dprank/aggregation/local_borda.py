@@ -63,6 +63,8 @@ class LocalBorda(OneRound):
     'local'
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         Published("scores", "sums of reports", "whole numbers less their mean, over a public chance", _whole_again),

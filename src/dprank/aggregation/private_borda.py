@@ -100,6 +100,8 @@ class PrivateBorda(AdditiveNoise):
     epsilon = 1 (central; replace one voter)
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         Published("scores", "noisy sums of places", "whole numbers, or halves, less their mean", _whole_again),

@@ -83,6 +83,8 @@ class PrivateFootrule(AdditiveNoise):
     epsilon = 1 (central; replace one voter)
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (Published("order", "the cheapest by noisy counts of places"),)
 

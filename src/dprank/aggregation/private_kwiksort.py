@@ -81,6 +81,8 @@ class PrivateKwikSort:
     ('roads', 'schools', 'parks')
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (Published("order", "noisy margins, and fair coins"),)
 

@@ -185,6 +185,8 @@ class SampledOrder(Items):
     1.0
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     estimates: ClassVar[Estimates] = "signs"
 
     length: int
@@ -284,6 +286,8 @@ class SplitResponse(Flipped):
     (1, 3)
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     estimates: ClassVar[Estimates] = "signs"
 
     @classmethod
@@ -349,6 +353,8 @@ class OrderReport:
     True
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     estimates: ClassVar[Estimates] = "places"
 
     order: SampledOrder

@@ -89,6 +89,8 @@ class PrivateWinner:
     epsilon = 1 (central; replace one voter)
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (Published("items", "the largest noisy score"),)
 

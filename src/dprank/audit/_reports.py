@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from inspect import signature
 from typing import Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from dprank.audit._words import ALL, ORDER, TYPES, WHOLE, Words, laid, typed
 from dprank.audit.rephrased import rephrased, taken
 from dprank.privacy.guarantee import Mechanism
-from dprank.privacy.noise import drawn_exactly
+from dprank.privacy.noise import exact_parameters
 
 __all__ = ["Sent", "published", "sent"]
 
@@ -57,9 +56,8 @@ def sent(mechanism: Mechanism, pairs: Sequence[tuple[Any, Any]], rng: np.random.
     24
     """
     poll: Any = mechanism
-    with suppress(KeyError):  # of somebody's own, which does not say what it draws from
-        if not drawn_exactly(poll):
-            return None
+    if is_dataclass(poll) and not exact_parameters(poll):  # heirs are looked at, which do not say what they draw from
+        return None
     if not callable(getattr(poll, "aggregate", None)) or list(signature(poll.report).parameters)[1:] != ["rng"]:
         return None
     voters = [data for pair in pairs for data in pair]

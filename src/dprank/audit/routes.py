@@ -20,7 +20,7 @@ from dprank.data import comparisons, counting
 from dprank.models import games
 from dprank.privacy.guarantee import Mechanism
 from dprank.privacy.laws import features
-from dprank.privacy.noise import SECURE, drawn_exactly
+from dprank.privacy.noise import SECURE, exact_parameters
 from dprank.privacy.published import off_grid
 from dprank.release import Release
 
@@ -279,7 +279,7 @@ def _off_grid(release: _Draw, data: Any, seed: int) -> list[str]:
     """Fields of a release for publication that are not where their mechanism says."""
     with suppress(Exception):  # what the operating system cannot draw for
         made = release(data, Replay(seed))
-        if isinstance(made, Release) and drawn_exactly(made.mechanism):
+        if isinstance(made, Release) and exact_parameters(made.mechanism):
             return off_grid(release(data, SECURE))
     return []
 

@@ -135,6 +135,8 @@ class NoisyCounts:
     (True, 3, 'epsilon = 1 (central; replace one voter)')
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         on_steps("scores", "noisy counts", "multiples of 1, or of 1/2 with half wins", lambda m: GRAIN[m.score]),

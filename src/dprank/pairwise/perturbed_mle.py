@@ -192,6 +192,8 @@ class PerturbedMLE:
     (True, 'epsilon = 1 (central; replace one voter)')
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         on_steps("scores", "noisy wins and the public graph", "multiples of 2^-40", lambda _: STEP),

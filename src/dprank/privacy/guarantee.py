@@ -145,6 +145,9 @@ def compose(*guarantees: Guarantee) -> Guarantee:
 class Mechanism(Protocol):
     """A private algorithm: a frozen dataclass of its parameters.
 
+    A class whose noise `dprank.SECURE` draws exactly says ``for_publication = True`` in its own body; a budget pays for
+    no other.
+
     Examples
     --------
     >>> class Lie:  # one time in four, about a yes or a no

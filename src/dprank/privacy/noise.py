@@ -40,6 +40,7 @@ __all__ = [
     "discrete_laplace",
     "draw",
     "drawn_exactly",
+    "exact_parameters",
     "gaussian",
     "geometric",
     "laplace",
@@ -352,13 +353,34 @@ def best_first(scores: NDArray[Any], rng: Source) -> NDArray[np.int64]:
 
 
 def drawn_exactly(part: Any) -> bool:
-    """Whether `dprank.SECURE` may draw for a mechanism: whether its `release`, its parameters and its parts allow it.
+    """Whether `dprank.SECURE` may draw for a mechanism: its class says so, and its parameters and parts allow it.
 
-    What takes a generator alone says so in its signature. For the rest noise on the real line is refused, a move of the
-    values that is not whole, and noise that is not among a class's `exact_noise`.
+    A class says so by ``for_publication = True`` in its own body. Who says nothing is not for publication: neither an
+    heir, whose noise may be another than its parent's, nor whatever an annotation seems to say.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Count:
+    ...     def release(self, data, rng): ...
+    >>> @dataclass(frozen=True)
+    ... class Said(Count):
+    ...     for_publication = True
+    >>> class Heir(Said): ...
+    >>> drawn_exactly(Count()), drawn_exactly(Said()), drawn_exactly(Heir())
+    (False, True, False)
     """
-    door = getattr(type(part), "release", None) or getattr(type(part), "report", None)
-    if door is not None and door.__annotations__["rng"] == "np.random.Generator":
+    return type(part).__dict__.get("for_publication") is True and exact_parameters(part)
+
+
+def exact_parameters(part: Any) -> bool:
+    """Whether parameters and parts allow that `dprank.SECURE` draws, whatever the class says of itself.
+
+    Noise on the real line does not, a move of the values that is not whole, noise that is not among a class's
+    `exact_noise`, and a part that itself draws and does not say that it is for publication.
+    """
+    if not is_dataclass(part):
         return False
     noise = getattr(part, "noise", None)
     own = (
@@ -366,7 +388,12 @@ def drawn_exactly(part: Any) -> bool:
         and getattr(part, "sensitivity", 1) % 1 == 0
         and noise in getattr(part, "exact_noise", (noise,))
     )
-    return own and all(drawn_exactly(value) for it in fields(part) if is_dataclass(value := getattr(part, it.name)))
+    return own and all(_part_exact(value) for it in fields(part) if is_dataclass(value := getattr(part, it.name)))
+
+
+def _part_exact(part: Any) -> bool:
+    draws = hasattr(type(part), "release") or hasattr(type(part), "report")
+    return drawn_exactly(part) if draws else exact_parameters(part)
 
 
 def _drawable(scale: float, size: Any, rng: Any) -> tuple[float, tuple[int, ...]]:

@@ -105,6 +105,8 @@ class JointExponential:
     (2,)
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (Published("items", "one draw, the likelier the larger the values"),)
 

@@ -119,6 +119,8 @@ class LocalTopK:
     'local'
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         Published("items", "the values, equal ones by chance"),

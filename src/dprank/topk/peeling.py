@@ -98,6 +98,8 @@ class Peeling:
     (2,)
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (Published("items", "the largest noisy value of each round"),)
 

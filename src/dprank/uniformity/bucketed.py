@@ -294,6 +294,8 @@ class BatchVote(_Batches):
     True
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         on_steps("statistic", "the noisy number of votes", "whole numbers"),

@@ -111,6 +111,8 @@ class LaplaceUnif:
     True
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         Published("statistic", "the noisy number of disagreements", "whole numbers over that of voters", _whole_again),

@@ -103,6 +103,8 @@ class LocalPairs(_Randomised):
     True
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         Published("statistic", "sums of reports, and their number", "whole numbers over that of reports"),
@@ -246,6 +248,8 @@ class LocalOneBit(_Randomised):
     True
     """
 
+    #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
+    for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (
         Published("statistic", "sums of reports, and their number", "whole numbers over that of a group"),

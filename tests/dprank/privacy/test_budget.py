@@ -244,6 +244,7 @@ def test_names_are_one_line(name, tmp_path):
 class Watch:
     """A mechanism that looks into the budget while it releases."""
 
+    for_publication = True
     guarantee = Guarantee(0.25)
     path: Path
 
@@ -270,6 +271,8 @@ def test_nothing_is_drawn_beyond_the_limit(budget):
     drawn = []
 
     class Counted(Watch):
+        for_publication = True
+
         def release(self, data: object, rng: Source) -> list:
             drawn.append(data)
             return drawn

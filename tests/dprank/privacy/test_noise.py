@@ -258,6 +258,7 @@ def test_an_epsilon_is_refused_where_its_noise_is_wider_than_2_to_the_50_steps(g
 class Part:
     """A mechanism as `drawn_exactly` sees one."""
 
+    for_publication = True
     law: str = "discrete"
     sensitivity: float = 1.0
     noise: str = "laplace"
@@ -266,6 +267,8 @@ class Part:
 
 
 class Research(Part):
+    """An heir that does not say that it is for publication, and draws by itself."""
+
     def release(self, data: object, rng: "np.random.Generator") -> None:
         """A seeded generator alone is taken; what comes out is looked at nowhere."""
 
