@@ -6,8 +6,9 @@ up.
 
 **No message tells of a person.** Messages go to logs, and logs are not private. A parameter's value is said if it is
 a number or a word, by `shown`. Of data only the field and the position are: never a cell, a label, who it was, an entry
-of an index, a column that was not asked for, a count of rows or voters, or a statistic. Positions start from 0; row 0
-is the first below a header. What numpy, pandas and Arrow say may quote a cell, and is replaced ``from None``.
+of an index, a count of rows or voters, a statistic, or a column that was not asked for, but for the one that is written
+most like one that was. Positions start from 0; row 0 is the first below a header. What numpy, pandas and Arrow say may
+quote a cell, and is replaced ``from None``.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def lines(*rows):
 BROKEN = {
     "wide: empty": ("wide", b"", "empty"),
     "wide: a column missing": ("wide", lines("who,roads,schools,parks", "SECRET,1,2,3"), "no column 'debt'"),
-    "wide: a column twice": ("wide", lines(HEAD + ",debt", ROW + ",9"), "line 1: column 6"),
+    "wide: a column twice": ("wide", lines(HEAD + ",debt", ROW + ",9"), "2 columns are called"),
     "wide: quote open": ("wide", lines(HEAD.replace("roads", '"roads'), ROW), "quotation mark"),
     "wide: latin-1": ("wide", "Zoë,".encode("latin-1") + lines(HEAD, ROW), "line 1 is not UTF-8"),
     "wide: null": ("wide", lines("SECRET\x00," + HEAD, ROW), "line 1 holds a null"),
@@ -208,7 +208,7 @@ BROKEN = {
     "tallies: gzip": ("tallies", b"\x1f\x8b\x08\x00" + b"\x00" * 40, "gzip"),
     "pairs: no pair": ("pairs", lines("who,Pay,Hours", "SECRET,1,2"), "no column is named like"),
     "pairs: an undeclared pair": ("pairs", lines("who,Pay vs Zoo", "SECRET,left"), "no column is named like"),
-    "pairs: a column twice": ("pairs", lines("who,Pay vs Hours,Pay vs Hours", "SECRET,left,left"), "column 3"),
+    "pairs: a column twice": ("pairs", lines("who,Pay vs Hours,Pay vs Hours", "SECRET,left,left"), "2 columns are"),
 }
 #: Files that are a table. What is wrong in a row is one person's, and left out: to refuse it would tell.
 TAKEN = {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
+from dprank.data.headers import no_column
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -157,18 +158,29 @@ class Table:
 
     def column(self, name: str) -> Any:
         """A column by its name, as written or after cleaning."""
-        if name in self.frame.columns:
-            self.used.add(name)
-            return self.frame[name]
         found = self.header.get(self.clean(name), [])
+        if name in found:
+            found = [it for it in found if it == name]
         if not found and (other := self.others.get(name)):
             raise ValueError(f"{self.path}: column {name!r} holds {other}; numbers, text or dates are needed")
         if not found:
-            raise ValueError(f"{self.path}: no column {name!r}; its header has no such name: say which column it is")
+            names = [*map(str, self.frame.columns), *self.others]
+            raise ValueError(f"{self.path}: {no_column([name], names, self.said, self.declared.items)}")
         if len(found) > 1:
-            raise ValueError(f"{self.path}: line 1: several columns are {name!r} after cleaning; one is needed")
+            after = "" if found[0] == name else " after cleaning"
+            raise ValueError(f"{self.path}: line 1: {len(found)} columns are called {name!r}{after}; one is needed")
         self.used.add(found[0])
         return self.frame[found[0]]
+
+    def require(self) -> None:
+        """Refuse a header that lacks a declared column, and say all that it lacks."""
+        declared = self.declared
+        asked = (declared.person, *declared.columns, declared.ballot, declared.weight)
+        wide = declared.items if (declared.kind, declared.form) == ("ballots", "wide") else ()
+        needed = [name for name in (*asked, *wide) if name is not None]
+        if lacking := [name for name in needed if not self.header.get(self.clean(name)) and name not in self.others]:
+            names = [*map(str, self.frame.columns), *self.others]
+            raise ValueError(f"{self.path}: {no_column(lacking, names, self.said, declared.items)}")
 
     def person(self, name: str) -> Any:
         """The column of persons; rows of nobody are left out."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,7 @@ def parquet_texts(
     Raises
     ------
     ValueError
-        Where it is no Parquet file, has two columns of one name, or pyarrow is absent.
+        Where it is no Parquet file, has too many columns, or pyarrow is absent.
 
     Notes
     -----
@@ -54,7 +55,10 @@ def parquet_texts(
     with reading(path, "Parquet"), parquet.ParquetFile(path) as file:
         schema, rows, texts = file.schema_arrow, file.metadata.num_rows, {}
         names = [name for name in schema.names if not name.startswith(_UNNAMED)]
-        fit = {name for name in names if is_text_type(schema.field(name).type)} if _fair(names) else set()
+        named = set(names)
+        kinds = [(it.name, it.type) for it in schema if it.name in named] if len(names) <= MOST_COLUMNS else []
+        each = Counter(names)
+        fit = {name for name, kind in kinds if each[name] == 1 and is_text_type(kind)}
         table, uuids = file.read(columns=list(fit)), uuid_columns(file)
         for name, column in zip(table.column_names, table.columns, strict=True):
             if name in fit:  # a name with a dot is that of a column inside of another, too
@@ -62,14 +66,8 @@ def parquet_texts(
                 texts[name] = np.array(cells, object)
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"{path} has more than {MOST_COLUMNS:,} columns")
-    if not _fair(names):
-        raise ValueError(f"{path}: a column has the name of another; every name once is needed")
-    others = {name: str(schema.field(name).type) for name in names if name not in texts}
+    others = {name: "several columns" if each[name] > 1 else str(kind) for name, kind in kinds if name not in texts}
     return pd.DataFrame(texts, index=range(rows), columns=[name for name in names if name in texts]), others
-
-
-def _fair(names: list[str]) -> bool:
-    return len(names) <= MOST_COLUMNS and len(set(names)) == len(names)
 
 
 def is_text_type(kind: Any) -> bool:

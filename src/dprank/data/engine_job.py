@@ -19,6 +19,7 @@ from dprank.data.count_files import BEYOND, Counts
 from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, part_sql
 from dprank.data.files import is_parquet, reading, uuid_columns
+from dprank.data.headers import no_column
 from dprank.data.intake import NUMBERS
 
 __all__ = ["Job", "found_columns", "require_alike"]
@@ -149,7 +150,7 @@ def found_columns(job: Job, path: str, names: list[str]) -> dict[str, str]:
     for name, wanted in job.columns.items():
         it = wanted if wanted in names else header.get(clean(wanted))
         if it is None:
-            raise ValueError(f"{path}: no column {shown(wanted)}; its header has no such name: say which column it is")
+            raise ValueError(f"{path}: {no_column([wanted], names)}")
         require_columns(names, [it])
         if sum(other.casefold() == it.casefold() for other in names) > 1:
             raise ValueError(f"{path}: column {shown(it)} differs from another in case only; SQL takes them for one")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -192,15 +193,17 @@ def split(
     if not given or not isinstance(declaration, Declaration) or declaration.person is None:
         raise ValueError("files or person are missing; shards are of people: say which column names them")
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
-        paths = [str(it) if is_parquet(it) else _as_parquet(it, f"{folder}/{at}") for at, it in enumerate(given)]
-        job = Job(tuple(paths), declaration, 1, "any", True, 1, shards)
-        return split_by_duckdb(job, Path(out), memory, threads)
+        job = Job(tuple(map(str, given)), declaration, 1, "any", True, 1, shards)
+        paths = [it if is_parquet(it) else _as_parquet(job, it, f"{folder}/{at}") for at, it in enumerate(job.files)]
+        return split_by_duckdb(replace(job, files=tuple(paths)), Path(out), memory, threads)
 
 
-def _as_parquet(path: Any, at: str) -> str:
-    """The same table of texts in another file."""
+def _as_parquet(job: Job, path: str, at: str) -> str:
+    """The same table of texts in another file, but for columns that nobody uses and whose name is there twice."""
     require_extra("pyarrow", "parquet", f"{path}: to split a CSV")
-    sniff(path).frame.to_parquet(f"{at}.parquet")
+    frame = sniff(path).frame
+    found_columns(job, path, list(map(str, frame.columns)))
+    frame.loc[:, ~frame.columns.duplicated()].to_parquet(f"{at}.parquet")
     return f"{at}.parquet"
 
 

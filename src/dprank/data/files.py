@@ -15,6 +15,7 @@ from uuid import UUID
 import numpy as np
 
 from dprank._require import require_columns, require_extra, require_label, shown
+from dprank.data.kinds import require_unpacked
 
 __all__ = [
     "MOST_COLUMNS",
@@ -36,15 +37,6 @@ __all__ = [
 _UUID = "extension<arrow.uuid>"
 #: More make a table that nobody meant.
 MOST_COLUMNS = 100_000
-#: What a compressed file begins with: it is never unpacked, as nobody knows to how much.
-PACKED = {
-    b"\x1f\x8b": "gzip",
-    **dict.fromkeys([b"BZh%d1AY&" % level for level in range(1, 10)], "bzip2"),
-    b"\xfd7zXZ\0": "xz",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"PK\x03\x04": "ZIP, as workbooks are",
-    b"7z\xbc\xaf\x27\x1c": "7z",
-}
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*:/")
 # the only words of a reader that are repeated: they say where
 _RAGGED = re.compile(r"Error tokenizing data\. C error: Expected \d+ fields in line (\d+), saw \d+\s*")
@@ -320,7 +312,7 @@ def require_plain(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     ValueError
-        Where it is an address, compressed, or a folder, a device, a pipe or a socket.
+        Where it is an address, a folder, a device, a pipe or a socket; or compressed, a workbook, a database and so on.
     OSError
         Where there is no such file.
 
@@ -344,11 +336,7 @@ def require_plain(path: str | os.PathLike[str]) -> Path:
     except ValueError:  # a null character
         raise ValueError(f"{shown(said)} is no name of a file") from None
     require_regular(said, mode)
-    with open(plain, "rb") as file:
-        start = file.read(8)
-    for mark, kind in PACKED.items():
-        if start.startswith(mark):
-            raise ValueError(f"{said} is compressed ({kind}); unpack it, or save it as CSV or Parquet")
+    require_unpacked(said, plain)
     return plain
 
 

@@ -38,6 +38,7 @@ def read_file(declared: Declaration, path: Any) -> Intake:
     if is_preflib(path):
         raise ValueError(f"{path} is a file of PrefLib; form = 'preflib' reads it")
     table = Table(declared, path)
+    table.require()
     form = {
         ("comparisons", "long"): _answers,
         ("comparisons", "wide"): _questionnaire,

@@ -6,6 +6,7 @@ Only its header refuses a CSV: what is wrong in a row is one person's, and to re
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 import secrets
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from dprank.data.arrow_texts import parquet_texts
 from dprank.data.files import MOST_COLUMNS, AtOnce, is_parquet, require_path, require_plain
+from dprank.data.kinds import require_table
 
 __all__ = ["Sniffed", "decoded", "sniff"]
 
@@ -26,6 +28,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: What a file begins with that says how it is encoded.
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 ENDS = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
@@ -102,12 +105,14 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
     if is_parquet(path):
         frame, others = parquet_texts(path, people)
         return Sniffed(frame, "Parquet", others)
-    name, found = str(path), decoded(path, lambda above: "\n" not in above.lstrip("\n"))
+    name, found = str(path), decoded(path, lambda above: _ended(above.lstrip("\n")) is None)
     text = found.text.lstrip("\n")
-    head = text[:at] if (at := text.find("\n")) >= 0 else text
+    require_table(name, text)
+    ended = _ended(text)
+    head = text if ended is None else text[: ended.start()]
     if not head.strip():
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
-    separator = max(SEPARATORS, key=head.count)
+    separator = _separator(name, head)
     frame, beyond = _parsed(name, text, head, separator)
     said = f"CSV in {found.said}, separated by {SEPARATORS[separator]}, lines end in {ENDS[found.ends]}"
     return Sniffed(frame, said, beyond=beyond)
@@ -143,7 +148,8 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
     try:
         text = str(rest, encoding)
     except UnicodeDecodeError as error:
-        require_below(str(rest[: error.start], encoding), f"is not {shown}; text in UTF-8 is needed")
+        need = "text in UTF-8 is needed, as 'CSV UTF-8' of Excel" if shown == "UTF-8" else "text in UTF-8 is needed"
+        require_below(str(rest[: error.start], encoding), f"is not {shown}; {need}")
         text = str(rest, encoding, "backslashreplace")
         said += ", but for bytes that are not, written \\xff"
     if (at := text.find("\0")) >= 0:
@@ -153,10 +159,32 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
     return Decoded(_lines(text, ends), said, ends)
 
 
+#: A cell of a header up to what ends it, whatever separates cells: in quotation marks, lines and separators and all.
+_CELL = re.compile(r'(?:"[^"]*+(?:""[^"]*+)*+"[^,;\t|\r\n]*+|(?!")[^,;\t|\r\n]*+)(?:[,;\t|]|(?P<end>\r\n|\r|\n)|\Z)')
+
+
+def _ended(text: str) -> re.Match[str] | None:
+    """Where the header ends, by a line end outside of quotation marks; by its first one where a mark is not closed."""
+    at = 0
+    while (cell := _CELL.match(text, at)) is not None and cell.end() > at:
+        if cell["end"] is not None:
+            return _LINE_END.search(text, cell.start("end"))
+        at = cell.end()
+    return _LINE_END.search(text, at) if cell is None and "\n" in text else None
+
+
 def _ends(text: str) -> str:
     """How the header ends: what is below is of rows."""
-    found = re.search(r"\r\n|\r|\n", text.lstrip("\r\n") if text[:1] in "\r\n" else text)
+    found = _ended(text.lstrip("\r\n"))
     return found[0] if found else "\n"
+
+
+def _separator(name: str, head: str) -> str:
+    """What a header has most of outside of quotation marks; tabs, if it has any, where the name of the file says so."""
+    ends = [cell[0][-1:] for cell in _CELL.finditer(head)]
+    if name.lower().endswith((".tsv", ".tab")) and "\t" in ends:
+        return "\t"
+    return max(SEPARATORS, key=ends.count)
 
 
 def _lines(text: str, ends: str) -> str:
@@ -168,13 +196,9 @@ def _lines(text: str, ends: str) -> str:
 def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArray[np.bool_]]:
     """The table, and which of its rows have more fields than its header."""
     try:
-        [header] = csv.reader([head], delimiter=separator, strict=True)
+        [header] = csv.reader(io.StringIO(head, newline="\n"), delimiter=separator, strict=True)
     except csv.Error:
         raise ValueError(f"{name}: line 1: a quotation mark is not closed, or a name has no end") from None
-    seen: dict[str, int] = {}
-    for at, column in enumerate(header, 1):
-        if seen.setdefault(column, at) != at:
-            raise ValueError(f"{name}: line 1: column {at} has the name of another; every name once is needed")
     if len(header) > MOST_COLUMNS:
         raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
     options = {"sep": separator, "skip_blank_lines": len(header) > 1}  # of one column a line of nothing is a row
@@ -185,14 +209,20 @@ def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArr
     if first[1].count(separator) <= 2 * len(header) + _WIDE and _is_closed(text, len(head), separator):
         frame = _frame(text, options)
     if frame is not None:
-        return frame, np.zeros(len(frame), bool)
+        return _named(frame, header), np.zeros(len(frame), bool)
     mark = secrets.token_hex(16)  # which no cell is
     frame = _frame(f"{head}\n{_mended(text, len(head) + 1, separator, len(header), mark)}", options)
     if frame is None:
         raise ValueError(f"{name}: no table by this version of pandas")
     beyond = np.asarray(frame.iloc[:, 0] == mark, bool)
     frame.iloc[beyond, 0] = ""
-    return frame, beyond
+    return _named(frame, header), beyond
+
+
+def _named(frame: Any, header: list[str]) -> Any:
+    """The frame with the names that its header has, also one that is there twice; columns without any as pandas has."""
+    frame.columns = [written or given for written, given in zip(header, frame.columns, strict=True)]
+    return frame
 
 
 def _frame(text: str, given: dict[str, Any]) -> Any:

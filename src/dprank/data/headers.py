@@ -1,0 +1,83 @@
+"""What to do where a header lacks a name: of its own names only the one that is written most like it is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dprank._require import shown
+from dprank.data.cleaning import nearest
+
+__all__ = ["joined_items", "like_header", "no_column"]
+
+#: Names of a header among which the nearest is looked for.
+LOOKED_AMONG = 2_000
+#: Missing names that are told.
+TOLD = 3
+
+
+def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", items: Sequence[str] = ()) -> str:
+    """That columns are missing, how the header was cut, and which of its names may be meant.
+
+    Parameters
+    ----------
+    missing, names : sequence of str
+        What is asked for, and what the header has.
+    said : str
+        How the file was written, as of `dprank.data.sniffing.Sniffed`.
+    items : sequence of str
+        Declared ones: to each of these a column of another name can be an alias.
+
+    Examples
+    --------
+    >>> no_column(["persons"], ["Person", "roads"], "CSV in UTF-8, separated by commas, lines end in LF")
+    "no column 'persons' (2 columns, separated by commas); 'Person' is meant, maybe"
+    >>> print(no_column(["weir"], ["who", "Rank [weir]"], items=["weir", "quarry"]))
+    no column 'weir' (2 columns); 'Rank [weir]' is meant, maybe: --alias "Rank [weir]=weir"
+    >>> no_column(["Oak", "elm"], ["Oak, elm", "Fir"], items=["Oak", "elm", "Fir"]).split("; ")[1]
+    "'Oak, elm' is one, with a comma in its name: name all items in a text file, one a line"
+    """
+    cut = next((part for part in said.split(", ") if part.startswith("separated")), "")
+    told = ", ".join(map(shown, missing[:TOLD])) + f" and {len(missing) - TOLD} more" * (len(missing) > TOLD)
+    columns = f"{len(names)} column{'s' * (len(names) != 1)}"
+    lacks = f"no column {told} ({', '.join(filter(None, (columns, cut)))})"
+    if whole := joined_items(names, items, missing):
+        return f"{lacks}; {shown(whole)} is one, with a comma in its name: name all items in a text file, one a line"
+    for name in missing[:TOLD]:
+        if like := like_header(name, names):
+            alias = f"{like}={name}" if len(like) <= 56 else f"HEADER={name}"
+            hint = f': --alias "{alias}"' if name in items else ""
+            return f"{lacks}; {shown(like)} is meant, maybe{hint}"
+    if len(names) == 1:
+        return f"{lacks}; commas, semicolons, tabs or bars are needed between columns"
+    return f"{lacks}; line 1 is taken for the header" + ': --alias "header=item" names a column' * (missing[0] in items)
+
+
+def joined_items(names: Sequence[str], items: Sequence[str], missing: Sequence[str] | None = None) -> str | None:
+    """A name with commas whose parts were declared as items, and are not there: one item was cut into several.
+
+    Examples
+    --------
+    >>> joined_items(["Parks, trees", "Roads"], ["Parks", "trees", "Roads"], ["Parks", "trees"])
+    'Parks, trees'
+    """
+    lost = set(items if missing is None else missing) & set(items)
+    for name in names[:LOOKED_AMONG]:
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and all(part in lost for part in parts if part) and any(parts):
+            return name
+    return None
+
+
+def like_header(name: str, names: Sequence[str]) -> str | None:
+    """The one name of a header that holds a word as it is, else the one that is written most like it.
+
+    Examples
+    --------
+    >>> like_header("weir", ["Rank [weir]", "Rank [quarry]"]), like_header("who", ["id", "Name"])
+    ('Rank [weir]', None)
+    """
+    some = [it for it in dict.fromkeys(names[:LOOKED_AMONG]) if it.strip()]
+    word = re.compile(rf"(?<!\w){re.escape(name.strip())}(?!\w)", re.IGNORECASE)
+    holding = [it for it in some if word.search(it)]
+    return holding[0] if len(holding) == 1 else nearest(name, some)
