@@ -21,7 +21,7 @@ ANSWERS = [
 ]
 COUNTS = [
     *(dprank.example("diagnoses.csv"), "--items", "asthma,flu,gout,kuru,measles,migraine", "--person", "patient"),
-    *("--item", "diagnosis", "--k", "2", "--per-person", "2"),
+    *("--item", "diagnosis", "--k", "2"),
 ]
 WORDS = {"ranking": ANSWERS, "consensus": BALLOTS, "winner": BALLOTS, "topk": COUNTS, "agreement": BALLOTS}
 #: What a mechanism is asked besides its name, if anything: each way of it.

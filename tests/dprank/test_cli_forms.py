@@ -27,7 +27,7 @@ FORMS = {
 }
 NAMED = ["--items", ITEMS, "--person", "who"]
 TALLIES = ["--item", "diagnosis", "--items", "flu,gout,kuru", "--person", "who"]
-TOP = ["--k", "2", "--per-person", "2"]
+TOP = ["--k", "2"]
 ANSWERS = ["--pairs", "all", "--items", "Pay,Hours,Canteen", "--person", "who", "--map", "left=1,right=0"]
 
 
@@ -57,7 +57,8 @@ def test_check_then_release_of_a_file_with_ties(tmp_path, budget):
     assert file["rules"]["ballots"] == "all items, with ties"
     assert "one ballot" in report(out.read_text())
     assert "Ballots: all items, with ties." in report(out.read_text())
-    assert "250" not in json.dumps({key: value for key, value in file.items() if key != "software"})
+    # a digest may hold any three figures
+    assert "250" not in json.dumps({key: it for key, it in file.items() if key not in ("software", "receipt")})
 
 
 def test_items_of_the_file_are_taken_by_an_act_of_the_user_only():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from rich.table import Table
 
 import dprank
-from dprank._require import require_one_of, require_whole, shown_down
+from dprank._require import require_one_of, require_whole, shown_down, visible
 from dprank.cli.counts import Given
 from dprank.cli.options import cell, console, show_json
 from dprank.cli.taken import exactly
@@ -104,9 +104,13 @@ def drawn_of(
     dataset: str | None,
     new_dataset: bool,
     out: Path | None,
-    given_as: Callable[[Any], Any] = lambda data: data,
+    given_as: Callable[[Any], Any] | None = None,
+    cautions: Sequence[str] = (),
 ) -> tuple[Any, Receipt | None]:
-    """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken."""
+    """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken.
+
+    `cautions` are of flags and public numbers alone, and said when nothing is refused any more.
+    """
     if out is not None:
         require_writable(out)
     elif sys.stdout is None:
@@ -121,11 +125,15 @@ def drawn_of(
             raise ValueError(
                 "dataset is missing; say with --dataset whose budget it is: counts have no name of their own"
             )
-        data: Any = given_as(file.checked(mechanism))
+        data: Any = file.checked(mechanism)
     else:
-        data, dataset = given_as(declared.read(file).data), dataset or file.name
+        data, dataset = declared.read(file).data, dataset or file.name
+    if given_as is not None:
+        data = given_as(data)
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):
         data = exactly(data, voters)
+    for caution in cautions:
+        print(visible(f"dprank: {caution}"), file=sys.stderr)
     if budget is None:
         return mechanism.release(data, SECURE), None
     paid = dprank.Budget(budget).release_with_receipt

@@ -1,4 +1,4 @@
-"""The commands `plan ranking | consensus | winner | topk | agreement`: what a release costs and gives. No data."""
+"""The commands `plan ranking | consensus | winner | topk | agreement`: what a release costs and gives (long: flags)."""
 
 from __future__ import annotations
 

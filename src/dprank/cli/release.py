@@ -251,8 +251,9 @@ def consensus(
     made_up = lambda rng: shuffled(declared, rng)  # noqa: E731
     # KwikSort falls back on a matrix, which takes the number of voters for public
     as_full = completed_by_lot if mechanism == "PrivateKwikSort" else ranked
-    given_as = (as_full,) if full else ()
-    drawn = drawn_of(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, *given_as)
+    drawn = drawn_of(
+        chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, as_full if full else None
+    )
     finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -314,7 +315,9 @@ def winner(
         max_weight=declared.max_weight or 1,
     )
     made_up = lambda rng: shuffled(declared, rng)  # noqa: E731
-    drawn = drawn_of(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, *[ranked] * full)
+    drawn = drawn_of(
+        chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, ranked if full else None
+    )
     finish(drawn, "winner", declared, out, as_json, budget is not None)
 
 
@@ -456,7 +459,6 @@ def topk(
         ordered=ordered,
         values=values,
     )
-    told_of_bound(chosen, bound, per_person, as_json)
 
     def made_up(rng: Any) -> Any:
         return dprank.Tallies(rng.integers(0, 100, 300), rng.integers(0, len(declared.items), 300), declared.items)
@@ -468,6 +470,16 @@ def topk(
         return data.counts(bound) if isinstance(data, dprank.Tallies) else data.sums["persons"]
 
     drawn = drawn_of(
-        chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, new_dataset, out, as_counts
+        chosen,
+        given or _there(file),
+        declared,
+        made_up,
+        rehearse,
+        budget,
+        dataset,
+        new_dataset,
+        out,
+        as_counts,
+        told_of_bound(chosen, bound),
     )
     finish(drawn, "topk", declared, out, as_json, budget is not None)

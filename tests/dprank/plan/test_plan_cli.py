@@ -153,7 +153,7 @@ def test_what_is_recommended_is_what_is_released(capsys, tmp_path):
         ("consensus", ["--persons", "250"], "ballots.csv", ["--person", "person"]),
         ("winner", ["--persons", "250"], "ballots.csv", ["--person", "person"]),
         ("agreement", ["--persons", "250"], "ballots.csv", ["--person", "person"]),
-        ("topk", ["--persons", "100", "--k", "2", "--per-person", "2"], "diagnoses.csv",
+        ("topk", ["--persons", "100", "--k", "2"], "diagnoses.csv",
          ["--person", "patient", "--item", "diagnosis"]),
     ],
 )  # fmt: skip
