@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of, shown_down, visible
 from dprank.data.declaration import RULES_OF_BALLOTS
 from dprank.publication import gain, of_rules, opened, read_publication, receipt_of, sampled
-from dprank.release import Ranking
-from dprank.sentences import ASKED, shown_frame, told
+from dprank.release import Ranking, Release
+from dprank.scored import kept_of, left_out_of
+from dprank.sentences import ASKED, answer, counted, is_open, most_of, ranges, shown_frame, shown_rows, told, unit_of
 
 __all__ = ["is_page", "report"]
 
@@ -28,7 +27,7 @@ DREW = {"operating system": "operating system", "seeded": "seeded generator of a
 
 
 def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
-    """A published file in words: question and answer, who is protected and from what, what it does not say.
+    """A published file in words: the answer first, what was counted, who is protected, what it does not say.
 
     Parameters
     ----------
@@ -57,10 +56,13 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     guarantee = release.guarantee
     if guarantee is None:  # pragma: no cover - `read_publication` refuses it
         raise ValueError("guarantee = None")
-    frame = shown_frame(release, *sampled(file["ranges"]))
+    drawing = sampled(file["ranges"])
+    found, frame = ranges(release, *drawing), shown_frame(release, *drawing)
     sure = gain(guarantee.epsilon, guarantee.delta)
-    sentences = told(release, file["ranges"], file["top"])
+    unit, bound = unit_of(release, file) or "person", file.get("bound")
+    sentences = told(release, found, file["top"], unit, bound)
     parts = {
+        "What was counted": counted(release, unit, bound),
         **({"How sure this is": sentences} if sentences else {}),
         "Who is protected": [
             file["protects"],
@@ -68,9 +70,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             f"In the field's words: {guarantee}.",
         ],
         "What this does not say": [
-            "Not how many people took part, nor how sure the answer would be if others had been asked."
-            if not any(one["sampling"] for one in file["ranges"])
-            else "Not what a bound on each person's answers left out.",
+            *_unsaid(release, found, most_of(bound)),
             *(f"Not protected: {line}." for line in file["not protected"] if line != release.mark),
         ],
         "How it was made": [
@@ -81,13 +81,21 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             *_paid(file),
         ],
     }
-    title, picture = ASKED[file["question"]], _picture(release, file["ranges"])
+    question, day = ASKED[file["question"]], file.get("day")
+    title = " ".join(filter(None, [file.get("title") or question, f"({day})" if day else ""]))
+    first = [answer(release, found, unit, bound), *([f"The question: {question}"] if file.get("title") else [])]
+    first += [f"{release.mark[0].upper()}{release.mark[1:]}."] if release.mark else []
+    picture = _picture(release, found)
+    tabled = frame if file["question"] in ("ranking", "consensus", "topk") else None
     if form == "html":
-        return _page(title, frame, parts, release.mark, picture)
-    header = " | ".join(map(str, frame.columns))
-    rows = [" | ".join(_marked(_cell(value)) for value in row) for row in frame.itertuples(index=False)]
-    table = [f"| {header} |", "|" + " --- |" * len(frame.columns), *(f"| {row} |" for row in rows)]
-    lines = [f"# {title}", "", *([f"**{release.mark}**", ""] if release.mark else []), *table]
+        return _page(title, first, tabled, parts, picture)
+    lines = [f"# {_marked(title)}", ""]
+    for number, line in enumerate(first):
+        lines += [_marked(line) if number == 1 and file.get("title") else f"**{_marked(line)}**", ""]
+    if tabled is not None:
+        rows = [" | ".join(_marked(str(value)) for value in row) for row in tabled.itertuples(index=False)]
+        lines += [f"| {' | '.join(map(str, tabled.columns))} |", "|" + " --- |" * len(tabled.columns)]
+        lines += [f"| {row} |" for row in rows]
     if picture:
         letters = typed(picture)
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", letters)), default=0))
@@ -95,6 +103,16 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     for heading, said in parts.items():
         lines += ["", f"## {heading}", "", *(f"- {_marked(line)}" for line in said)]
     return "\n".join(lines) + "\n"
+
+
+def _unsaid(release: Release, found: list[dict[str, Any]], bound: int | None) -> list[str]:
+    """What no number here speaks of: what a bound left out, and whoever was not asked."""
+    said = []
+    if left_out_of(release.mechanism, bound):
+        said.append(f"Not what the bound left out: this is of {kept_of(release.mechanism, bound=bound)}.")
+    if not any(one["sampling"] for one in found):
+        said.append("Not how many people took part, nor how sure the answer would be if others had been asked.")
+    return said
 
 
 def _paid(file: Mapping[str, Any]) -> list[str]:
@@ -149,11 +167,10 @@ def _escaped(text: str) -> str:
 
 
 def _picture(release: Any, found: list[dict[str, Any]]) -> Places | None:
-    """Places and ranges as a picture shows them, if there are any."""
-    if not found:
+    """Places and ranges as a picture shows them, if they say anything."""
+    if not found or is_open(found[0]):
         return None
-    names, order = (release.ranking, None) if isinstance(release, Ranking) else (release.items, release.values)
-    rows = range(len(names)) if order is None else np.argsort(-order, kind="stable")
+    names, rows = (release.ranking if isinstance(release, Ranking) else release.items), shown_rows(release)
     pairs = [[(one["lowest"][row], one["highest"][row]) for row in rows] for one in found]
     return Places([str(names[row]) for row in rows], *pairs)
 
@@ -164,29 +181,36 @@ def _legend(picture: Places) -> str:
     return f"The point is the place; the thick bar what the noise leaves open (95 % for all at once){wide}.{more}"
 
 
-def _cell(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+#: Of a page: one column that fits a telephone, where a long name breaks rather than runs over.
+_STYLE = (
+    ":root{color-scheme:light dark}"
+    "body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}"
+    "td,th{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}th{overflow-wrap:normal}"
+    "figure{margin:1rem 0}svg{max-width:100%;height:auto}figcaption{font-size:.9rem}"
+)
 
 
-def _page(title: str, frame: Any, parts: Mapping[str, list[str]], mark: str, picture: Places | None) -> str:
-    cells = [
-        "<tr>" + "".join(f"<td>{_escaped(_cell(value))}</td>" for value in row) + "</tr>"
-        for row in frame.itertuples(index=False)
-    ]
-    head = "".join(f"<th>{html.escape(str(column))}</th>" for column in frame.columns)
+def _page(
+    title: str, first: list[str], frame: Any | None, parts: Mapping[str, list[str]], picture: Places | None
+) -> str:
+    table = "" if frame is None else f"<table>{_head(frame)}{_rows(frame)}</table>"
     sections = [
         f"<h2>{html.escape(heading)}</h2><ul>{''.join(f'<li>{_escaped(line)}</li>' for line in said)}</ul>"
         for heading, said in parts.items()
     ]
-    style = (
-        ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem}"
-    )
-    style += "td,th{padding:.2rem .8rem;text-align:left}figure{margin:1rem 0}svg{max-width:100%;height:auto}"
-    style += "figcaption{font-size:.9rem}"
     shown = f"<figure>{drawn(picture, title)}<figcaption>{_legend(picture)}</figcaption></figure>" if picture else ""
-    marked = f"<p><strong>{html.escape(mark)}</strong></p>" if mark else ""
+    said = f"<p><strong>{_escaped(first[0])}</strong></p>" + "".join(f"<p>{_escaped(line)}</p>" for line in first[1:])
     return (
         f'{HEAD}<meta name="viewport" content="width=device-width">'
-        f"<title>{html.escape(title)}</title><style>{style}</style><h1>{html.escape(title)}</h1>{marked}"
-        f"{shown}<table><tr>{head}</tr>{''.join(cells)}</table>{''.join(sections)}</html>\n"
+        f"<title>{_escaped(title)}</title><style>{_STYLE}</style><h1>{_escaped(title)}</h1>{said}"
+        f"{shown}{table}{''.join(sections)}</html>\n"
     )
+
+
+def _head(frame: Any) -> str:
+    return f"<tr>{''.join(f'<th>{html.escape(str(column))}</th>' for column in frame.columns)}</tr>"
+
+
+def _rows(frame: Any) -> str:
+    cells = ("".join(f"<td>{_escaped(str(it))}</td>" for it in row) for row in frame.itertuples(index=False))
+    return "".join(f"<tr>{row}</tr>" for row in cells)

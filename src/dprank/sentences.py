@@ -7,10 +7,30 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
+from dprank.plan.tags import tag_of
 from dprank.privacy.pair_ranges import NoRanges, Sampling
 from dprank.release import Decision, Ranking, Release, Selection, open_places
+from dprank.scored import NOT_OFFERED, floor_of, kept_of, left_out_of, rounded, rule_of, supposes
 
-__all__ = ["ASKED", "LEVEL", "UNITS", "protects", "ranges", "right", "shown_frame", "told", "unit_of"]
+__all__ = [
+    "ASKED",
+    "LEVEL",
+    "NOTHING",
+    "UNITS",
+    "answer",
+    "counted",
+    "is_open",
+    "most_of",
+    "protects",
+    "ranges",
+    "right",
+    "shown_frame",
+    "shown_rows",
+    "told",
+    "unit_of",
+]
 
 ASKED = {
     "ranking": "In which order do people put these items, by their answers two at a time?",
@@ -27,21 +47,36 @@ UNITS = {
 }
 #: Of the ranges of places.
 LEVEL = 0.95
-RANGE = "The ranges speak of the noise: with 95 % probability all items' places without it lie in theirs."
-DRAWN = {
-    "persons": "The ranges with sampling speak of those who might have been asked too: if at most {} persons were "
-    "drawn independently, all items' places among all people lie in theirs, with 95 % probability.",
-    "answers": "The ranges with sampling speak of other answers too: if each was given independently, as in the "
-    "Bradley-Terry model, by at most {} who were asked, all items' places on average lie in theirs, with 95 % "
-    "probability.",
-}
-CHOSEN = "The ranges are places among the items here, by their exact values: with 95 % probability all are right."
-RIGHT = (
-    "With {:.0%} probability these are the right {}, "
-    "if the last of the right ones is ahead of the next by {:g} or more."
+RANGE = (
+    "Ranges: with 95 % probability each item's place by the exact {} of {} lies in its range, for all items at once{}. "
+    "They speak of the noise alone."
 )
-WON = "With {:.0%} probability this is the right winner, if its {} is ahead of the next by {:g} or more."
-WON_BY = {"maximin": "worst margin, in voters,", "borda": "number of net wins"}
+DRAWN = {
+    "persons": "Ranges with sampling: if at most {} drawn independently, each item's place by the mean of all "
+    "people, counted in the same way{}, lies in its range, for all items at once, with 95 % probability{}.",
+    "answers": "Ranges with sampling: if at most {} asked, no pair more often than another, and each answer was "
+    "given independently, as in the Bradley-Terry model, each item's place on average{} lies in its range, for all "
+    "items at once, with 95 % probability{}.",
+}
+EVEN = ", if all pairs were compared equally often"
+CHOSEN = (
+    "Ranges are places among the items here: with 95 % probability each item's place by the exact counts of {} lies in "
+    "its range, for all of them at once."
+)
+RIGHT = (
+    "With {:.0%} probability these are the right {} of {}, if the last of the right ones leads the next by {} or more "
+    "there."
+)
+RIGHT_ONE = "With {:.0%} probability this is the right one of {}, if the right one leads the next by {} or more there."
+WON = (
+    "With {:.0%} probability this is the right winner by {} of {}, if the right one leads the next by {} or more there."
+)
+#: What is said where the ranges leave every place open.
+NOTHING = "This says nothing of their order"
+#: Units of one.
+_ONE = {"people": "person", "voters": "voter", "net wins": "net win"}
+#: Names in one sentence, at most.
+_NAMED = 12
 
 
 def ranges(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> list[dict[str, Any]]:
@@ -84,38 +119,226 @@ def right(release: Release) -> dict[str, float] | None:
         return None
 
 
+def shown_rows(release: Release) -> Any:
+    """The rows in which items are shown, in a table as in a picture: by their places in the ranges."""
+    if isinstance(release, Selection) and release.values is not None and len(release.values) > 1:
+        largest = getattr(release.mechanism, "largest", True)
+        return np.argsort(-release.values if largest else release.values, kind="stable")
+    return np.arange(len(release.items)) if isinstance(release, Ranking | Selection) else np.arange(1)
+
+
 def shown_frame(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> Any:
-    """What a reader sees: the release's table, with the places that noise, and then sampling, leave open."""
-    frame = release.to_frame()
-    for one in ranges(release, sampling, persons):
+    """What a reader sees: the release's table, with the places that noise, and then sampling, leave open.
+
+    Scores go by their unit, and have no digit below the noise. Where the noise leaves every place open, none is shown.
+    """
+    frame, rule = release.to_frame(), rule_of(release.mechanism)
+    found = ranges(release, sampling, persons)
+    for name in {"score", "value"} & set(frame.columns):
+        frame[name] = rounded(release, frame[name])
+        frame = frame.rename(columns={name: rule.unit if rule and rule.unit else name})
+    for one in found:
         pairs = zip(one["lowest"], one["highest"], strict=True)
         name = f"{LEVEL:.0%} range" + (" with sampling" if one["sampling"] else "")
         frame = frame.assign(**{name: [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]})
-    return frame
+    if isinstance(release, Ranking) and found and is_open(found[0]):
+        frame = frame.drop(columns="place").iloc[np.argsort(release.order)]
+    return frame.iloc[shown_rows(release)] if isinstance(release, Selection) else frame
 
 
-def told(release: Release, found: list[dict[str, Any]], top: int | None = None) -> list[str]:
-    """What the ranges mean, who may be among the `top` best, and how far apart values must be: in sentences."""
-    said = []
+def answer(
+    release: Release, found: list[dict[str, Any]], unit: str = "person", bound: Mapping[str, Any] | None = None
+) -> str:
+    """The answer in one sentence, by which rule it is one, and whether the noise leaves it open.
+
+    Parameters
+    ----------
+    release : Release
+    found : list of dict
+        As of `ranges`.
+    unit, bound
+        As of `counted`.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> votes = dprank.Rankings([[0, 1, 2]] * 300, ["roads", "parks", "debt"])
+    >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=3).release(votes, np.random.default_rng(1))
+    >>> answer(release, ranges(release))
+    "By Borda's rule roads is first, then parks, debt."
+    """
+    rule = rule_of(release.mechanism)
     if isinstance(release, Decision):
-        size = getattr(release.mechanism, "size", None)
-        seldom = "" if size is None else f"; where nobody agrees, this is said in {size:.3g} of all cases at most"
-        said.append(f"They agree{seldom}." if release.reject else "That they agree on anything is not shown.")
-    for one in found:
-        if isinstance(release, Selection):
-            said.append(CHOSEN)
-        else:
-            said.append(DRAWN[one["sampling"]].format(one["persons"]) if one["sampling"] else RANGE)
-        if top is not None and isinstance(release, Ranking):
-            places = list(zip(release.ranking, one["lowest"], one["highest"], strict=True))
-            sure = ", ".join(item for item, _, highest in places if highest <= top) or "none for sure"
-            maybe = ", ".join(item for item, lowest, highest in places if lowest <= top < highest) or "no other"
-            said.append(f"Among the best {top}{', with sampling' if one['sampling'] else ''}: {sure}; maybe: {maybe}.")
-    if needed := right(release):
-        rule = WON_BY.get(str(getattr(release.mechanism, "rule", "")))
-        chosen = RIGHT.format(needed["chance"], f"{len(release.items)}", needed["gap"])
-        said.append(WON.format(needed["chance"], rule, needed["gap"]) if rule else chosen)
+        return _agreed(release)
+    kept = _kept(release, unit, bound)
+    if isinstance(release, Selection):
+        names = [_line(release.items[row]) for row in shown_rows(release)]
+        if rule is not None and rule.name != "most frequent":
+            return f"{names[0]} wins, by {rule.by}."
+        of = f"Counting {kept}, " if kept else ""
+        most = "most" if getattr(release.mechanism, "largest", True) else "least"
+        if len(names) == 1:
+            return f"{of}{names[0]} is the {most} frequent."
+        ordered = getattr(release.mechanism, "ordered", True) or release.values is not None
+        the = f"{'the' if of else 'The'} {len(names)} {most} frequent"
+        return f"{of}{the} are {_list(names)}{', in this order' * ordered}."
+    by = (f"By {rule.by}" if rule else "In order") + (f", counting {kept}," if kept else "")
+    if found and is_open(found[0]):
+        names = [_line(name) for name in release.items]
+        return f"{NOTHING}: {by[0].lower()}{by[1:]} the noise leaves every place open to {_list(names, 'and')}."
+    names = [_line(name) for name in release.ranking]
+    others = [name for name, low in zip(names[1:], found[0]["lowest"][1:], strict=True) if low == 1] if found else []
+    left = f"; the noise leaves open whether {_list(others, 'or')} is first" if others else ""
+    return f"{by} {names[0]} is first, then {_list(names[1:])}{left}."
+
+
+def _kept(release: Release, unit: str, bound: Mapping[str, Any] | None) -> str:
+    """What was counted, where a bound may have left out the rest."""
+    most = most_of(bound)
+    return kept_of(release.mechanism, unit, most) if left_out_of(release.mechanism, most) else ""
+
+
+def most_of(bound: Mapping[str, Any] | None) -> int | None:
+    """How many items of a person counted, as a published file says of a mechanism that knows no bound."""
+    return bound["most"] if bound and bound["of"] == "items" else None
+
+
+def _agreed(release: Decision) -> str:
+    """The outcome of a test, in words."""
+    p, floor = release.p_value, floor_of(release)
+    least = " or less, the least that its simulated data can show" if floor is not None and p <= floor else ""
+    chance = "" if math.isnan(p) else f" (p = {p:.3g}{least})"
+    size = getattr(release.mechanism, "size", None)
+    if not release.reject:
+        return f"That the ballots agree on anything is not shown{chance}."
+    seldom = "" if size is None else f"; where nobody agrees, this is said in {size:.3g} of all cases at most"
+    return f"The ballots agree on something{chance}{seldom}."
+
+
+def is_open(one: Mapping[str, Any]) -> bool:
+    """Whether ranges leave every place open to every item."""
+    n = len(one["lowest"])
+    return n > 1 and all(low == 1 for low in one["lowest"]) and all(high == n for high in one["highest"])
+
+
+def _line(name: Any) -> str:
+    """A name on one line."""
+    return " ".join(str(name).split())
+
+
+def _list(names: list[str], last: str = "") -> str:
+    """Names in a row, so many that they are read."""
+    more = len(names) - _NAMED
+    if more > 1:
+        return f"{', '.join(names[:_NAMED])} and {more} others"
+    if last and len(names) > 1:
+        return f"{', '.join(names[:-1])} {last} {names[-1]}"
+    return ", ".join(names)
+
+
+def counted(release: Release, unit: str = "person", bound: Mapping[str, Any] | None = None) -> list[str]:
+    """What was counted of each person, and by which rule: in sentences.
+
+    Parameters
+    ----------
+    release : Release
+    unit : str
+        What stands for a person: one of `UNITS`, or an answer.
+    bound : dict, optional
+        Of a published file: the most that counted, and of what.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> mechanism = dprank.Oneshot.calibrated(epsilon=1.0, n_items=9, k=1, per_person=1)
+    >>> counted(mechanism.release([9] * 9, np.random.default_rng(1)))[1]
+    'Scored by counts: people who have it.'
+    """
+    mechanism, rule, said = release.mechanism, rule_of(release.mechanism), []
+    if mechanism is not None:
+        most = most_of(bound)
+        left_out = left_out_of(mechanism, most)
+        said.append(f"Counted: {kept_of(mechanism, unit, most)}{f'; {left_out}' if left_out else ''}.")
+    if rule is not None:
+        said.append(f"{'Scored' if rule.unit else 'Ordered'} by {rule.by}: {rule.says}.")
+    if rule is not None and tag_of(type(mechanism).__name__).data == "ballots":
+        said.append(f"Other rules may put another first; not offered are {NOT_OFFERED}.")
+    if supposed := supposes(mechanism):
+        said.append(f"Supposed: {supposed}.")
     return said
+
+
+def told(
+    release: Release,
+    found: list[dict[str, Any]],
+    top: int | None = None,
+    unit: str = "person",
+    bound: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """What the ranges mean, who may be among the `top` best, and how far apart values must be: in sentences.
+
+    Parameters
+    ----------
+    release : Release
+    found : list of dict
+        As of `ranges`.
+    top : int, optional
+        Of a ranking, of how many best items it is said who may be among them.
+    unit, bound
+        As of `counted`.
+    """
+    kept = _kept(release, unit, bound)
+    what = f"what was counted ({kept})" if kept else "what was counted"
+    said = [line for one in found for line in _of_ranges(release, one, top, unit, what)]
+    if needed := right(release):
+        said.append(_right(release, needed, what))
+    return said
+
+
+def _of_ranges(release: Release, one: Mapping[str, Any], top: int | None, unit: str, what: str) -> list[str]:
+    """What ranges mean; or that they say nothing."""
+    rule = rule_of(release.mechanism)
+    scores = (rule.unit or f"votes, by {rule.by},") if rule else "scores"
+    if isinstance(release, Selection):
+        none = [f"{NOTHING}: every range is 1 to {len(one['lowest'])}."] if is_open(one) else []
+        return [CHOSEN.format(what), *none]
+    n, drawn = one["persons"], one["sampling"]
+    even = EVEN if type(release.mechanism).__name__ == "PerturbedMLE" else ""
+    many = f"{n} {unit} was" if n == 1 else f"{n} {unit}s were"
+    said = [DRAWN[drawn].format(many, _same(what), even) if drawn else RANGE.format(scores, what, even)]
+    if is_open(one):  # of the noise alone the answer says so
+        return [*said, f"{NOTHING} among all people: every range is 1 to {len(one['lowest'])}."] if drawn else said
+    if top is None:
+        return said
+    places = [(_line(it), *at) for it, *at in zip(release.ranking, one["lowest"], one["highest"], strict=True)]
+    sure = [item for item, _, highest in places if highest <= top]
+    maybe = [item for item, lowest, highest in places if lowest <= top < highest]
+    best = "First" if top == 1 else f"Among the best {top}"
+    said.append(
+        f"{best}{', with sampling' if drawn else ''}: {', '.join(sure) or 'none for sure'}; "
+        f"maybe: {', '.join(maybe) or 'no other'}."
+    )
+    return said
+
+
+def _same(what: str) -> str:
+    """The bound that is in brackets, if any."""
+    _, bracket, kept = what.partition(" (")
+    return f"{bracket}{kept}"
+
+
+def _right(release: Release, needed: Mapping[str, float], what: str) -> str:
+    """From which gap on the choice is right: what is whole is rounded up."""
+    assert isinstance(release, Selection)
+    rule, gap = rule_of(release.mechanism), needed["gap"]
+    # scores and counts are whole, and a gap is rounded up to what there is
+    whole = math.ceil(gap - 1e-9)
+    lead = f"{gap:.3g}" if rule is None else f"{whole} {_ONE.get(rule.unit, rule.unit) if whole == 1 else rule.unit}"
+    if rule is not None and rule.name != "most frequent":
+        return WON.format(needed["chance"], rule.by, what, lead)
+    if len(release.items) == 1:
+        return RIGHT_ONE.format(needed["chance"], what, lead)
+    return RIGHT.format(needed["chance"], len(release.items), what, lead)
 
 
 def protects(release: Release, unit: str = "person") -> str:

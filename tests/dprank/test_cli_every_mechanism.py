@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 
 import pytest
 
@@ -67,11 +68,11 @@ def test_what_can_be_published_is(name, way):
 
 def test_a_winner_says_what_it_takes_to_be_right():
     votes = dprank.Rankings([[0, 1, 2]] * 90, "abc")
-    for rule, word in (("maximin", "worst margin"), ("borda", "net wins")):
+    for rule, word, unit in (("maximin", "worst margin", "voters"), ("borda", "Borda net wins", "net wins")):
         mechanism = dprank.PrivateWinner.calibrated(epsilon=1.0, n_items=3, rule=rule)
         (line,) = told(mechanism.release(votes, dprank.SECURE), [])
         assert word in line
-        assert f"{mechanism.gap_needed(0.95):g}" in line
+        assert f"by {math.ceil(mechanism.gap_needed(0.95))} {unit} or more" in line
 
 
 def test_lists_that_are_drawn_at_once_promise_no_gap():

@@ -22,6 +22,8 @@ FLOORS = (
     {"release"},
     {"pairwise", "topk", "aggregation", "uniformity"},
     {"audit", "plan"},
+    {"scored", "foreseen"},
+    {"sentences"},
     {"publication"},
     {"registry", "report"},
     {"cli"},

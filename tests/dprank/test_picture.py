@@ -51,7 +51,10 @@ def test_names_break_nothing():
     texts = [it.text for it in ET.fromstring(drawn(places, "<b>")).iter("text")][3:]
     assert texts[0] == names[0]
     assert texts[1] == "two lines and tabs"
-    assert len(typed(places).splitlines()) == 4
+    # whole: 500 letters take seven lines of 72, and a bar is on a line of its own
+    assert len(typed(places).splitlines()) == 3 * 2 + 7 + 1
+    assert "".join(texts[2:-1]) == "x" * 500
+    assert "".join(typed(places).splitlines()[4:11]) == "x" * 500
     assert not re.search(r"<script|<b>", drawn(places, "<b>"))
 
 

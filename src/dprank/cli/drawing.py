@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,11 +16,12 @@ from dprank.cli.options import cell, console, show_json
 from dprank.cli.taken import exactly
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
+from dprank.foreseen import foreseen
 from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
-from dprank.publication import publish
-from dprank.sentences import ASKED, ranges, shown_frame, told
+from dprank.publication import opened, publish
+from dprank.sentences import ASKED, answer, counted, ranges, shown_frame, told, unit_of
 
 __all__ = ["checked", "drawing_of", "drawn_of", "finish"]
 
@@ -43,7 +44,7 @@ def finish(
         if out:
             write_new(out, text)
         if not as_json:
-            _show(drawn, question, out, kept, top, **drawing)
+            _show(drawn, question, out, kept, top, opened(text), **drawing)
     except BaseException:  # whatever fails, or is stopped: it was spent, and is drawn once
         if text is None or not (out and _holds(out, text)):
             show_json(release.to_json() if text is None else text)
@@ -61,19 +62,28 @@ def _holds(out: Path, text: str) -> bool:
 
 
 def _show(
-    drawn: tuple[Any, Receipt | None], question: Any, out: Path | None, kept: bool, top: int | None, **drawing: Any
+    drawn: tuple[Any, Receipt | None],
+    question: Any,
+    out: Path | None,
+    kept: bool,
+    top: int | None,
+    file: Mapping[str, Any],
+    **drawing: Any,
 ) -> None:
-    """The table, and what it means."""
+    """The answer, its table, and what it means; a winner and a decision are words alone."""
     (release, receipt), shown = drawn, console()
-    frame = shown_frame(release, **drawing)
-    table = Table(title=ASKED[question], title_justify="left")
-    for column in frame.columns:
-        table.add_column(str(column))
-    for row in frame.itertuples(index=False):
-        table.add_row(*map(cell, row))
-    shown.print(table)
-    found = ranges(release, **drawing)
-    for line in told(release, found, top):
+    found, frame = ranges(release, **drawing), shown_frame(release, **drawing)
+    shown.print(ASKED[question], markup=False)
+    unit, bound = unit_of(release, file) or "person", file.get("bound")
+    shown.print(answer(release, found, unit, bound), markup=False)
+    if question not in ("winner", "agreement"):
+        table = Table()
+        for column in frame.columns:
+            table.add_column(str(column))
+        for row in frame.itertuples(index=False):
+            table.add_row(*map(cell, row))
+        shown.print(table)
+    for line in (*counted(release, unit, bound), *told(release, found, top, unit, bound)):
         shown.print(line, markup=False)
     if drawing.get("persons") is not None and not found:
         shown.print(
@@ -163,4 +173,6 @@ def checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[st
         )
     if top is not None:
         require_whole("top", top, 1, mechanism.n_items)
+    if warned := foreseen(mechanism, drawing["persons"]):
+        print(f"dprank: {warned}", file=sys.stderr)
     return drawing
