@@ -24,7 +24,13 @@ from dprank.data.engines import count
 
 CHUNK = 1 << 22
 NAMES = [f"item {at}" for at in range(100)]
-RULES = Declaration(kind="comparisons", items=tuple(NAMES), person="person", columns=("first", "second", "outcome"))
+RULES = Declaration(
+    kind="comparisons",
+    items=tuple(NAMES),
+    person="person",
+    columns=("first", "second", "outcome"),
+    answers="outcome",
+)
 PLAIN = """
 SELECT first, second, outcome, count(*) FROM read_parquet('{}') GROUP BY first, second, outcome"""
 

@@ -115,7 +115,9 @@ def readers() -> dict[str, Callable[[Path], Any]]:
     items = ["oak", "elm", "fir"]
     partial = {"kind": "ballots", "items": items, "ballots": "partial", "unranked": "last"}
     counted = [
-        dprank.Declaration(kind="comparisons", items=items, person="who", columns=["left", "right", "answer"]),
+        dprank.Declaration(
+            kind="comparisons", items=items, person="who", columns=["left", "right", "answer"], answers="outcome"
+        ),
         dprank.Declaration(kind="tallies", items=items, person="who", columns=["item"], clean=["strip", "casefold"]),
     ]
     declared = [

@@ -112,13 +112,13 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         header += ["left", "right", "answer"]
         columns = {"first": "left", "second": "right", "outcome": "answer"}
         words = rng.random() < 0.4
-        flags += ["--comparisons", "left,right,answer", *(["--map", "l=1,r=0,same=0.5"] if words else [])]
+        flags += ["--comparisons", "left,right,answer", "--map", "l=1,r=0,same=0.5" if words else "outcome"]
         answers = ["l", "r", "same"] if words else [0, 1, 0.5, 1.0]
         rows = [[it, *rng.sample(items, 2), rng.choice(answers)] for it in persons()]
     elif form == "pairs":
         asked = [rng.sample(items, 2) for _ in range(rng.randint(1, 3))]
         header += [f"{one} vs {other}" for one, other in asked]
-        flags += ["--pairs", "all"]
+        flags += ["--pairs", "all", "--map", rng.choice(["names", "outcome"])]
         rows = [[it, *(rng.choice([0, 1, 0.5, *pair]) for pair in asked)] for it in persons(1)]
     elif form == "wide":
         header += items

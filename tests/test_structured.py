@@ -213,7 +213,7 @@ def test_noise_that_cannot_be_drawn_is_refused_before_it_is_paid_for(question, m
     kept, table = tmp_path / "b.sqlite", tmp_path / "t.csv"
     dprank.Budget(kept, epsilon=1.0)
     table.write_text("who,l,r,x\np,a,b,1\n")
-    columns = "--comparisons l,r,x" if question == "ranking" else "--item l"
+    columns = "--comparisons l,r,x --map outcome" if question == "ranking" else "--item l"
     words = [question, table, *columns.split(), "--items", "a,b,c", "--person", "who", *more.split()]
     with pytest.raises(one_command.Refused, match=r"noise of scale .* would be needed|radii would be"):
         call(tmp_path, "release", *words, "--epsilon", epsilon, "--budget", kept)

@@ -311,7 +311,9 @@ def doors():
     declared = {"kind": "ballots", "items": [*"abc"], "ballots": "partial", "unranked": "apart"}
     wide = dprank.Declaration(person="person", **declared)
     orders = dprank.Declaration(form="orders", columns=["a"], **declared)
-    questions = dprank.Declaration(kind="comparisons", items=[*"abc"], columns=["first", "second", "outcome"])
+    questions = dprank.Declaration(
+        kind="comparisons", items=[*"abc"], columns=["first", "second", "outcome"], answers="outcome"
+    )
     found = {
         "Declaration.kind": lambda x: dprank.Declaration(kind=x, items=["a", "b"]),
         "Declaration.items": lambda x: dprank.Declaration(kind="ballots", items=x),
@@ -326,7 +328,9 @@ def doors():
             kind="ballots", items=["a", "b"], clean=["strip"], before_looking=x
         ),
         "Declaration.form": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], form=x),
-        "Declaration.pairs": lambda x: dprank.Declaration(kind="comparisons", items=["a", "b"], form="wide", pairs=x),
+        "Declaration.pairs": lambda x: dprank.Declaration(
+            kind="comparisons", items=["a", "b"], form="wide", answers="names", pairs=x
+        ),
         "Declaration.ballots": lambda x: dprank.Declaration(kind="ballots", items=["a", "b"], ballots=x),
         "Declaration.unranked": lambda x: dprank.Declaration(
             kind="ballots", items=["a", "b"], ballots="partial", unranked=x

@@ -106,7 +106,8 @@ PLANS = [
     'protect = "person"\nanswers = 1\n',
     'kind = "ballots"\nitems = ["a", "b", "c", "d"]\nform = "wide"\nballots = "partial"\nunranked = "last"\n'
     'repeated = "none"\nperson = "who"\nweight = "w"\nmax_weight = 3\n[release]\nepsilon = 1.0\n',
-    'kind = "comparisons"\nform = "wide"\nitems = ["a", "b", "c", "d"]\npairs = {q = "a vs b", z = "c vs d"}\n',
+    'kind = "comparisons"\nform = "wide"\nitems = ["a", "b", "c", "d"]\npairs = {q = "a vs b", z = "c vs d"}\n'
+    'answers = "names"\n',
     'kind = "tallies"\nitems = ["a", "b", "c", "d"]\nperson = "who"\ncolumns = ["l"]\n[release]\nepsilon = 1.0\nk = 2\n'
     "per_person = 1\n",
 ]  # fmt: skip

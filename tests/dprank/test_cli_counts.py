@@ -13,7 +13,7 @@ from dprank.data.declaration import Declaration
 from dprank.data.engines import count
 
 ITEMS = ("London", "Paris", "Rome", "Oslo")
-COLUMNS = ("--comparisons", "a,b,said", "--items", ",".join(ITEMS), "--person", "who")
+COLUMNS = ("--comparisons", "a,b,said", "--map", "outcome", "--items", ",".join(ITEMS), "--person", "who")
 HAVE = ("--item", "a", "--items", ",".join(ITEMS), "--person", "who")
 
 
@@ -56,7 +56,8 @@ def counts_of(folder, columns, most, parts=3):
 
 @pytest.mark.slow
 def test_a_release_from_counts_has_the_law_of_one_from_the_file(folder):
-    declared = Declaration(kind="comparisons", items=ITEMS, person="who", columns=("a", "b", "said"))
+    columns = ("a", "b", "said")
+    declared = Declaration(kind="comparisons", items=ITEMS, person="who", columns=columns, answers="outcome")
     merged = read_counts(counts_of(folder, COLUMNS, ("--answers", "3")))
     data = declared.read(folder / "survey.parquet").data
     mechanism = dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=4, per_person=3, design="once")
@@ -163,7 +164,8 @@ def test_slips_of_count_and_merge_are_one_line(folder, tmp_path):
 @pytest.mark.slow
 def test_split_folders_are_counted_apart(folder, tmp_path):
     plan = tmp_path / "plan.toml"
-    declared = Declaration(kind="comparisons", items=ITEMS, person="who", columns=("a", "b", "said"))
+    columns = ("a", "b", "said")
+    declared = Declaration(kind="comparisons", items=ITEMS, person="who", columns=columns, answers="outcome")
     plan.write_text(declared.to_toml())
     done = said("split", folder / "survey.parquet", "--plan", plan, "--shards", "2", "--out", tmp_path / "shards")
     assert done.code == 0

@@ -18,6 +18,7 @@ from dprank.sentences import ASKED, told
 BALLOTS = [dprank.example("ballots.csv"), "--items", "roads,schools,parks,debt", "--person", "person"]
 ANSWERS = [
     *(dprank.example("answers.csv"), "--items", "London,Paris,Rome", "--comparisons", "first,second,outcome"),
+    *("--map", "outcome"),
     *("--person", "person", "--protect", "person", "--answers", "2"),
 ]
 COUNTS = [

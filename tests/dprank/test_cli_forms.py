@@ -470,7 +470,9 @@ def test_check_tells_the_curator_what_every_rule_would_mend(tmp_path):
 def test_check_counts_answers_to_a_pair_again(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(csv(("l", "r", "o", "who"), ("a", "b", 1, 1), ("b", "a", 1, 1), ("a", "b", 1, 2)))
-    done = said("check", path, "--comparisons", "l,r,o", "--items", "a,b", "--person", "who", "--json")
+    done = said(
+        "check", path, "--comparisons", "l,r,o", "--map", "outcome", "--items", "a,b", "--person", "who", "--json"
+    )
     assert json.loads(done.out)["answers of a person to the same pair again"] == 1
 
 

@@ -60,9 +60,13 @@ DOORS = {
     "orders": Door("consensus", f"{NAMED} --orders vote {SOME}", "", ORDERS, b"ann,ash > fir"),
     "votes alone": Door("winner", f"--items ash,elm,fir --orders vote {SOME}", "", ALONE, b"ash > fir"),
     "ranking": Door(
-        "ranking", f"{NAMED} --comparisons left,right,answer", "--protect person --answers 2", ANSWERS, b"ann,ash,elm,1"
+        "ranking",
+        f"{NAMED} --comparisons left,right,answer --map outcome",
+        "--protect person --answers 2",
+        ANSWERS,
+        b"ann,ash,elm,1",
     ),
-    "pairs": Door("ranking", f"{NAMED} --pairs all", "--protect person --answers 2", PAIRS, b"ann,1,0"),
+    "pairs": Door("ranking", f"{NAMED} --pairs all --map outcome", "--protect person --answers 2", PAIRS, b"ann,1,0"),
     "topk": Door("topk", f"{NAMED} --item what", "--k 2 --per-person 1", TALLIES, b"ann,ash"),
     "preflib": Door("consensus", f"--items ash,elm,fir {SOME}", "", TOI, b"1: 1,2", ".toi"),
 }

@@ -97,7 +97,8 @@ ANN = {"all": "1", "undecided": "0.5", "nothing": "", "words": "perhaps", "anoth
 
 
 def answers(folder, last):
-    declared = dprank.Declaration(kind="comparisons", items=THINGS, person="who", columns=("first", "second", "answer"))
+    columns = ("first", "second", "answer")
+    declared = dprank.Declaration(kind="comparisons", items=THINGS, person="who", columns=columns, answers="outcome")
     return declared.read(file(folder, *ANSWERS, "ann,a,b,1", "ann,b,c,1", f"ann,a,c,{last}")).data
 
 
@@ -137,7 +138,8 @@ def test_questions_count_for_nothing_else(tmp_path):
 
 def test_a_questionnaire_asks_everybody_all_its_pairs(tmp_path):
     path = file(tmp_path, "who,a vs b,b vs c", "x,1,0", "y,,1", "z,perhaps,", ",1,1", "w,1,0,1")
-    data = dprank.Declaration(kind="comparisons", form="wide", items=THINGS, person="who").read(path).data
+    declared = dprank.Declaration(kind="comparisons", form="wide", items=THINGS, person="who", answers="outcome")
+    data = declared.read(path).data
     assert (len(data), len(data.unanswered), len(data.asked())) == (3, 3, 6)
     assert np.unique(data.asked().voter, return_counts=True)[1].tolist() == [2] * 3
 

@@ -139,7 +139,20 @@ def test_all_that_writes_keeps_one_rule(tmp_path, capsys):
     commands = {
         "check": ["check", *words[1:-2]],
         "plan": ["plan", "consensus", "--items", "3", "--persons", "50", "--epsilon", "1"],
-        "count": ["count", table, "--comparisons", "l,r,x", "--items", "a,b", "--person", "who", "--answers", "1"],
+        "count": [
+            "count",
+            table,
+            "--comparisons",
+            "l,r,x",
+            "--map",
+            "outcome",
+            "--items",
+            "a,b",
+            "--person",
+            "who",
+            "--answers",
+            "1",
+        ],
     }
     assert run(capsys, *commands["check"], "--out", plan)[0] == 0
     for name, command in commands.items():

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dprank._require import shown, visible, visible_json, visible_lines
+from dprank.data.answers import SAID
 from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import FORMS, Declaration, declared_part, release_part
 from dprank.data.files import require_regular
@@ -72,7 +73,7 @@ Plan = Annotated[
     ),
 ]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
-Answers = Annotated[str | None, typer.Option("--map", help="What an answer means: left=1,right=0,equal=0.5.")]
+Answers = Annotated[str | None, typer.Option("--map", help=f"What an answer means: {SAID}.")]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
 Wide = Annotated[
     bool, typer.Option("--wide", help="Ballots with a column an item, which holds its place, 1 for the best.")
@@ -186,13 +187,22 @@ def listed(text: str | None) -> tuple[str, ...]:
 
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
     """What stands before and after the sign = of each text."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for text in texts:
         key, sign, value = text.partition("=")
         if not sign or not key:
             raise ValueError(f"{name} = {shown(text)}; name=value is needed")
-        pairs[key] = value
+        if pairs.setdefault(key, value) != value:
+            raise ValueError(f"{name}: {shown(key)} has two meanings; one is needed")
     return pairs
+
+
+def _meant(said: tuple[str, ...]) -> str | dict[str, float]:
+    """A declared meaning of answers: a word alone, or a map, beside which names say what they say."""
+    if len(said) == 1 and "=" not in said[0]:
+        return said[0]
+    pairs = paired("map", tuple(it for it in said if it != "names"))
+    return {key: number("map", value) for key, value in pairs.items()}
 
 
 def form_of(
@@ -254,7 +264,7 @@ def declaration_of(
     if items is not None:
         given["items"] = _items(items)
     if answers is not None:
-        given["answers"] = {key: number("map", value) for key, value in paired("map", listed(answers)).items()}
+        given["answers"] = _meant(listed(answers))
     if alias:
         given["aliases"] = paired("alias", tuple(alias))
     merged = base | {key: value for key, value in given.items() if value is not None}

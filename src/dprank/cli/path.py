@@ -268,7 +268,9 @@ _BALLOTS = _files(
 #: Commands by question, and neighbouring files: what is nasty is in the names.
 PATHS = {
     "ranking": Neighbours(
-        _named(f"ranking {FILE} --comparisons first,second,answer --person person --protect person --answers 2"),
+        _named(
+            f"ranking {FILE} --comparisons first,second,answer --map outcome --person person --protect person --answers 2"
+        ),
         _ITEMS,
         _files(
             "person,first,second,answer",
@@ -285,7 +287,7 @@ PATHS = {
         ),
     ),
     "ranking, one answer": Neighbours(
-        _named(f"ranking {FILE} --comparisons first,second,answer --protect answer"),
+        _named(f"ranking {FILE} --comparisons first,second,answer --map outcome --protect answer"),
         _ITEMS,
         _files(
             "first,second,answer",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dprank._require import require_extra
+from dprank.data.answers import cell_text
 from dprank.data.bounding import RUN_TOGETHER
 from dprank.data.files import MOST_COLUMNS, reading, uuid_columns, uuids_of
 
@@ -104,8 +105,9 @@ def is_engine_type(kind: Any) -> bool:
 def arrow_texts(column: Any, people: bool = False) -> list[str]:
     """The text of every cell; empty where there is none.
 
-    A whole number is written as one whatever its column holds: one empty cell makes floats of all whole numbers, in
-    many programs. Bytes that are no UTF-8 are written ``\\xff``.
+    A number is written in no more digits than it needs, whatever its column holds: one empty cell makes floats of all
+    whole numbers, in many programs, and a decimal of two places writes 1.00. Bytes that are no UTF-8 are written
+    ``\\xff``.
 
     Parameters
     ----------
@@ -118,8 +120,8 @@ def arrow_texts(column: Any, people: bool = False) -> list[str]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> arrow_texts(pa.array([2.0, 0.1, float("nan"), None]))
-    ['2', '0.1', '', '']
+    >>> arrow_texts(pa.array([2.0, 0.1, float("nan"), None])), arrow_texts(pa.array([1, 2], pa.decimal128(5, 2)))
+    (['2', '0.1', '', ''], ['1', '2'])
     >>> single = pa.array([0.1, 1e30], pa.float32())
     >>> arrow_texts(single), arrow_texts(single, people=True)
     (['0.1', '1e+30'], ['0.10000000149011612', ''])
@@ -158,7 +160,9 @@ def _writer(kind: Any) -> Callable[[Any], list[str]] | None:
         return _chunk if is_text_type(kind.value_type) else None
     if str(kind) == "extension<arrow.uuid>":
         return uuids_of
-    if is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_decimal(kind) or is_.is_null(kind):
+    if is_.is_decimal(kind):
+        return lambda array: [cell_text(it) for it in array.to_pylist()]
+    if is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_null(kind):
         return lambda array: [str(it) for it in array.to_pylist()]
     if is_.is_floating(kind):
         return _floats

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -24,6 +24,7 @@ from dprank._require import (
     require_whole,
     settle,
 )
+from dprank.data.answers import cell_text, codes_of, settled_answers, shown_answers, twice_points
 from dprank.data.bounding import disjoint, kept, nameless, person_ids
 from dprank.data.files import as_pandas, read_table
 
@@ -184,6 +185,7 @@ class Comparisons(Frozen):
         first: str = "first",
         second: str = "second",
         outcome: str = "outcome",
+        answers: str | Mapping[str, float] = "outcome",
         missing: Literal["refuse", "drop"] = "refuse",
     ) -> Comparisons:
         """Comparisons from a tidy table of item names.
@@ -200,6 +202,8 @@ class Comparisons(Frozen):
             protected.
         first, second, outcome : str
             Column names.
+        answers : {"outcome", "names", "position"} or mapping of str to float
+            What an outcome means, as in `dprank.Declaration`: 1, 0.5 and 0 themselves, unless it is said.
         missing : {"refuse", "drop"}
             What to do with rows whose outcome is empty; of what is dropped `unanswered` says what was asked.
 
@@ -234,7 +238,7 @@ class Comparisons(Frozen):
 
         one, other = codes(first), codes(second)
         require_different(second, one, other, rows)
-        points = twice_the_outcome(outcome, frame[outcome].to_numpy(), rows)
+        points = _points_of(outcome, frame[outcome], rows, answers, names, one, other)
         who = None if voter is None else person_ids(voter, frame[voter], rows)
         data = cls(one, other, points / 2, names, who)
         if voter is None or not gone.any():
@@ -365,6 +369,7 @@ def read_comparisons(
     first: str = "first",
     second: str = "second",
     outcome: str = "outcome",
+    answers: str | Mapping[str, float] = "outcome",
     missing: Literal["refuse", "drop"] = "refuse",
 ) -> Comparisons:
     """Comparisons from a CSV or Parquet file of item names.
@@ -373,7 +378,7 @@ def read_comparisons(
     ----------
     path : path
         Parquet if its name or its first bytes say so, else CSV.
-    items, voter, first, second, outcome, missing
+    items, voter, first, second, outcome, answers, missing
         As in `Comparisons.from_frame`.
 
     Raises
@@ -391,10 +396,29 @@ def read_comparisons(
     Comparisons of 3 items by voters who are known
     """
     labels, names = [name for name in (first, second, voter) if name is not None], item_names(items)
-    frame = read_table(path, labels, [outcome])
+    numbers = isinstance(answers, str) and answers != "names"
+    frame = read_table(path, [*labels, *([] if numbers else [outcome])], [outcome] if numbers else [])
     return Comparisons.from_frame(
-        frame, items=names, voter=voter, first=first, second=second, outcome=outcome, missing=missing
+        frame, items=names, voter=voter, first=first, second=second, outcome=outcome, answers=answers, missing=missing
     )
+
+
+def _points_of(
+    name: str, column: Any, rows: Rows, answers: Any, names: tuple[str, ...], first: Any, second: Any
+) -> NDArray[np.uint8]:
+    """Twice what the first item of each row gets; refuses an answer that says nothing of the two."""
+    known = {text: at for at, text in enumerate(names)}
+    meaning = codes_of(settled_answers(answers, known, str), known, str)
+    cells = column.to_numpy()
+    if answers == "outcome" and cells.dtype.kind in "fiub":
+        return twice_the_outcome(name, cells, rows)
+    texts = [cell_text(cell) for cell in cells.tolist()]
+    codes = {it: meaning(it) for it in set(texts)}
+    points = twice_points(np.array([codes[it] for it in texts], np.int64), first, second)
+    if (bad := first_true(points < 0)) is not None:
+        allowed = "the numbers 1, 0.5 and 0 are" if answers == "outcome" else f"answers are {shown_answers(answers)}"
+        raise ValueError(f"{at_row(name, bad, rows)} is not allowed; {allowed}")
+    return points.astype(np.uint8)
 
 
 def _codes(names: tuple[str, ...], column: Any) -> NDArray[Any]:
@@ -402,7 +426,10 @@ def _codes(names: tuple[str, ...], column: Any) -> NDArray[Any]:
     import pandas as pd
 
     try:
-        return pd.Index(names).get_indexer(column.map(str, na_action="ignore"))
+        found = pd.Index(names).get_indexer(column.map(str, na_action="ignore"))
+        if column.dtype.kind in "fO" and (found < 0).any():  # 1.0 and 1.00 are the item 1 where they are numbers
+            found = np.where(found < 0, pd.Index(names).get_indexer(column.map(cell_text, na_action="ignore")), found)
+        return found
     except UnicodeError:  # pandas makes no text of half a letter, and would quote it
         places = {name: at for at, name in enumerate(names)}
         cells = zip(column, column.isna(), strict=True)

@@ -223,7 +223,10 @@ def _count_batch(
     counts = np.zeros((2, len(books.names)), np.int64)
     if not any(column.null_count for column in columns.values()):
         (one, code_one), (other, code_other) = (books.read(*pair) for pair in list(columns.items())[:2])
-        outcome = list(columns.values())[2].to_numpy(zero_copy_only=False)
+        name, given = list(columns.items())[2]
+        outcome = given.to_numpy(zero_copy_only=False)
+        if outcome.dtype.kind == "O":  # decimals, or what is refused
+            outcome = twice_the_outcome(name, outcome, rows) / 2
         numeric = all(array.dtype.kind in kinds for array, kinds in ((one, "iu"), (other, "iu"), (outcome, "fiub")))
         if numeric and _batch_kernel(one, other, plain(outcome), code_one, code_other, value, counts):
             return counts[0] + counts[1]

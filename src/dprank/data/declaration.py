@@ -11,6 +11,7 @@ from typing import Any, Literal, Self, get_args
 
 from dprank._require import require_one_of, require_whole, settle, shown, visible
 from dprank.data.accounts import Intake
+from dprank.data.answers import settled_answers
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
@@ -78,9 +79,12 @@ class Declaration:
         nobody, as whole numbers run together there. Without it an answer, or a ballot, is all that can be protected.
     columns : tuple of str
         Those of the form, in its order.
-    answers : mapping of str to float, optional
-        What an answer means: 1 where the first item is preferred, 0 where the second is, 0.5 for a tie. Without it the
-        numbers themselves; in a wide questionnaire also the name of the item that is preferred.
+    answers : {"names", "outcome", "position"} or mapping of str to float
+        What an answer means; of comparisons it must be said, as no file says it. "names": the name of the item that is
+        preferred. "outcome": 1 for the first item, 0 for the second, 0.5 for a tie. "position": 1 for the first, 2 for
+        the second. A map gives what is written 1 where the first item is preferred, 0 where the second is, 0.5 for a
+        tie; the name of one of the two items says beside it that this one is, and cannot be in it. Numbers are compared
+        as numbers: 1, 1.0 and 1.00 are one, .5 is 0.5; true is 1, false is 0. Any other answer is left out.
     clean : sequence of {"nfkc", "strip", "spaces", "casefold"}
         As in `dprank.data.cleaning.cleaner`.
     aliases : mapping of str to str, optional
@@ -123,7 +127,11 @@ class Declaration:
     >>> import dprank
     >>> columns = ("first", "second", "outcome")
     >>> declared = Declaration(
-    ...     kind="comparisons", items=["London", "Paris", "Rome"], person="person", columns=columns
+    ...     kind="comparisons",
+    ...     items=["London", "Paris", "Rome"],
+    ...     person="person",
+    ...     columns=columns,
+    ...     answers="outcome",
     ... )
     >>> intake = declared.read(dprank.example("answers.csv"))
     >>> intake.rows - intake.kept, dict(intake.left_out)
@@ -134,7 +142,7 @@ class Declaration:
     items: tuple[str, ...]
     person: str | None = None
     columns: tuple[str, ...] = ()
-    answers: Mapping[str, float] | None = None
+    answers: Mapping[str, float] | str | None = None
     clean: tuple[str, ...] = ()
     aliases: Mapping[str, str] | None = None
     form: str | None = None
@@ -170,14 +178,9 @@ class Declaration:
             if not name.isascii() and name.encode(errors="ignore").decode() != name:
                 raise ValueError(f"items[{at}] is no text of Unicode, and cannot be written")
         codes = {name: at for at, name in enumerate(item_names([clean(item) for item in items]))}  # no two alike
-        answers = self.answers
-        if answers is not None:
-            answers = {clean(k): _points(answers[k]) for k in _texts("answers", list(_table("answers", answers)))}
-            if form == "wide" and (both := sorted(codes.keys() & answers.keys())):
-                raise ValueError(f"answers = {shown(both[0])}; it is an item, whose name says that it is preferred")
         if self.kind == "tallies" and self.person is None:
             raise ValueError("person = None; tallies are bounded by person: say which column names them")
-        settle(self, columns=columns, items=items, answers=answers, clean=rules, aliases=aliases, form=form)
+        settle(self, columns=columns, items=items, clean=rules, aliases=aliases, form=form)
         if self.before_looking is not None:
             before = _texts("before_looking", self.before_looking)
             if unknown := [rule for rule in before if rule not in self.rules]:
@@ -187,6 +190,8 @@ class Declaration:
                 )
             settle(self, before_looking=tuple(rule for rule in self.rules if rule in before))
         self._settle_pairs(codes)
+        if self.kind == "comparisons":
+            settle(self, answers=settled_answers(self.answers, codes, clean))
         if self.kind == "ballots":
             self._settle_ballots()
 
@@ -444,12 +449,6 @@ def _table(name: str, given: Any) -> dict[Any, Any]:
     if type(given) is not dict:
         raise ValueError(f"{name} = {shown(given)}; a table of what is written and what is meant is needed")
     return given
-
-
-def _points(value: Any) -> float:
-    if type(value) not in (int, float) or value not in (0, 0.5, 1):
-        raise ValueError(f"answers = {shown(value)}; an answer is worth 1, 0.5 or 0")
-    return float(value)
 
 
 def _toml(value: Any) -> str:

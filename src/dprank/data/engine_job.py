@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dprank._require import require_columns, require_extra, shown
 from dprank.data.accounts import REASONS
+from dprank.data.answers import codes_of
 from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
@@ -20,7 +21,6 @@ from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, part_sql
 from dprank.data.files import is_parquet, reading, uuid_columns
 from dprank.data.headers import no_column
-from dprank.data.intake import NUMBERS
 
 __all__ = ["Job", "found_columns", "require_alike"]
 
@@ -63,10 +63,9 @@ WHERE {part_sql("own", -1, self.shards)} = {self.part - 1}"""
     def codes(self, column: str, texts: Any) -> NDArray[Any]:
         """What texts in a column of items or answers stand for, -1 for nothing."""
         clean = cleaner(self.declared.clean, self.declared.aliases)
+        known = {clean(name): at for at, name in enumerate(self.declared.items)}
         if column == "answer":
-            known = {text: round(2 * points) for text, points in (self.declared.answers or NUMBERS).items()}
-        else:
-            known = {clean(name): at for at, name in enumerate(self.declared.items)}
+            return np.array([*map(codes_of(self.declared.answers or "names", known, clean), texts)], np.int64)
         return np.array([known.get(clean(text), -1) for text in texts], np.int64)
 
     def looked_up(self, column: str, labels: Any) -> Any:

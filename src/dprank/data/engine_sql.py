@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dprank.data.answers import NAMED
+
 __all__ = ["DUCKDB", "SPARK", "bounded_sql", "coded_sql", "counted_sql", "part_sql", "shard_sql"]
 
 
@@ -67,10 +69,14 @@ def coded_sql(kind: str, *, mapped: bool, person: bool = True) -> str:
     codes = ", ".join(f"CAST(coalesce({it}s.code, -1) AS INT) AS {it}" for it in names)
     unknown = "first < 0 OR second < 0" if kind == "comparisons" else "item < 0"
     said = "WHEN first = second THEN 3 WHEN answer < 0 THEN 4 " if kind == "comparisons" else ""
+    rows = f"SELECT {who} AS person, {codes} FROM given\n{joins}"
+    if kind == "comparisons":  # an answer may be the name of an item
+        meant = f"WHEN answer - {NAMED} = first THEN 2 WHEN answer - {NAMED} = second THEN 0 ELSE -1"
+        rows = f"""SELECT person, first, second, CASE WHEN answer < {NAMED} THEN answer {meant} END AS answer FROM (
+  {rows}) named"""
     return f"""
 SELECT *, CASE WHEN person IS NULL THEN 1 WHEN {unknown} THEN 2 {said}ELSE 0 END AS reason FROM (
-  SELECT {who} AS person, {codes} FROM given
-{joins}) looked_up"""
+  {rows}) looked_up"""
 
 
 def bounded_sql(kind: str, n_items: int, per_person: int | None, design: str = "any", ties: bool = True) -> str:

@@ -87,7 +87,11 @@ def count(
     >>> import dprank
     >>> columns = ("first", "second", "outcome")
     >>> declared = Declaration(
-    ...     kind="comparisons", items=["London", "Paris", "Rome"], person="person", columns=columns
+    ...     kind="comparisons",
+    ...     items=["London", "Paris", "Rome"],
+    ...     person="person",
+    ...     columns=columns,
+    ...     answers="outcome",
     ... )
     >>> count(dprank.example("answers.csv"), declared, per_person=1)
     Counts of 3 items, secret: 1 of 1 shards

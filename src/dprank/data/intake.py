@@ -10,6 +10,7 @@ import numpy as np
 
 from dprank.data import casting
 from dprank.data.accounts import BEYOND, BLANK, NOBODY, REASONS, Intake, Table, ids_of
+from dprank.data.answers import codes_of, twice_points
 from dprank.data.comparisons import Comparisons
 from dprank.data.files import require_path
 from dprank.data.preflib import is_preflib
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
 
 __all__ = ["pair_of", "read_file"]
-
-#: Answers without a declared meaning.
-NUMBERS = {"1": 1.0, "0": 0.0, "0.5": 0.5, "1.0": 1.0, "0.0": 0.0}
 
 
 def read_file(declared: Declaration, path: Any) -> Intake:
@@ -57,12 +55,29 @@ def _answers(table: Table) -> Intake:
     ledger.leave_out(first < 0, "an item not declared")
     ledger.leave_out(second < 0, "an item not declared")
     ledger.leave_out(first == second, "an item compared with itself")
-    known = declared.answers or NUMBERS
-    outcome = table.read(table.column(declared.columns[2]), lambda text: known.get(table.clean(text), -math.inf))
-    ledger.leave_out(outcome == -math.inf, "no such answer")
+    column, meaning = table.column(declared.columns[2]), _meaning(table)
+    outcome = _outcome(table, column, table.read(column, lambda text: _or_misread(meaning(text))), first, second)
+    ledger.leave_out(outcome < 0, "no such answer")
     stays, asked = ledger.stays, ledger.left_for("no such answer")
     data = Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=ids_of(person, stays))
     return table.done(data.with_unanswered(first[asked], second[asked], ids_of(person, asked)))
+
+
+def _meaning(table: Table) -> Callable[[str], int]:
+    return codes_of(table.declared.answers or "names", table.codes, table.clean)
+
+
+def _or_misread(code: float) -> float:
+    return -math.inf if code < 0 else code
+
+
+def _outcome(table: Table, column: Any, code: Any, first: Any, second: Any) -> Any:
+    """What the first item of every row gets, -inf where the answer is none; an item of another pair is misread."""
+    outcome = np.where(np.isnan(code) | (code < 0), code, twice_points(code, first, second) / 2)
+    other = (outcome == -0.5) & (first >= 0) & (second >= 0)
+    table.ledger.misread.update(column.to_numpy(object)[other].tolist())
+    outcome[outcome == -0.5] = -math.inf
+    return outcome
 
 
 def pair_of(header: str, codes: Mapping[str, int], clean: Callable[[str], str]) -> tuple[int, int] | None:
@@ -103,19 +118,17 @@ def _questionnaire(table: Table) -> Intake:
         nobody, voter = ~table.ledger.stays, np.zeros(rows, np.int64)
         voter[~nobody] = ids_of(column, ~nobody)
     table.ledger.gone = np.zeros(rows * len(found), np.int8)
-    ledger, known = table.ledger, declared.answers or NUMBERS
+    ledger, known = table.ledger, _meaning(table)
     ledger.leave_out(np.tile(nobody, len(found)), "no person")
     outcomes = []
+
+    def meaning(text: str) -> float:
+        code = known(text)
+        return math.nan if code < 0 and table.clean(text).strip().lower() in BLANK else _or_misread(code)
+
     for column, (first, second) in found:
-
-        def meaning(text: str, first: int = first, second: int = second) -> float:
-            cleaned = table.clean(text)
-            won = table.codes.get(cleaned)
-            if won is not None:
-                return 1.0 if won == first else 0.0 if won == second else -math.inf
-            return known.get(cleaned, math.nan if cleaned.strip().lower() in BLANK else -math.inf)
-
-        outcomes.append(table.read(column, meaning))
+        code = table.read(column, meaning)
+        outcomes.append(_outcome(table, column, code, np.full(rows, first), np.full(rows, second)))
     outcome = np.concatenate(outcomes)
     blank = np.isnan(outcome)
     ledger.leave_out(outcome == -math.inf, "no such answer")

@@ -704,7 +704,7 @@ def test_other_doors_publish_the_same(words, suffix, data, monkeypatch, tmp_path
     elif data == "counts":
         file, counts, merged = (tmp_path / name for name in ("s.csv", "counts.json", "merged.json"))
         file.write_bytes(answers)
-        columns = ["--comparisons", "first,second,answer", "--person", "person"]
+        columns = ["--comparisons", "first,second,answer", "--map", "outcome", "--person", "person"]
         named = [*columns, "--items", "ash,elm,fir", "--answers", "2", "--out"]
         assert said("count", file, *named, counts).code == said("merge", counts, "--out", merged).code == 0
         data = merged.read_bytes()

@@ -25,7 +25,12 @@ from dprank.data.engines import ENGINES, count, split
 
 ITEMS = ("London", "Paris", "Rome", "Oslo")
 PAIRS = Declaration(
-    kind="comparisons", items=ITEMS, person="who", columns=("a", "b", "said"), clean=("strip", "casefold")
+    kind="comparisons",
+    items=ITEMS,
+    person="who",
+    columns=("a", "b", "said"),
+    answers="outcome",
+    clean=("strip", "casefold"),
 )
 HAVE = Declaration(kind="tallies", items=ITEMS, person="who", columns=("a",), clean=("strip", "casefold"))
 DESIGNS = st.sampled_from(["any", "once", "complete"])
@@ -377,7 +382,8 @@ def test_without_pyarrow_every_door_says_how_to_have_it(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_answers_without_people(tmp_path):
-    alone = Declaration(kind="comparisons", items=ITEMS, columns=("a", "b", "said"), clean=("casefold", "strip"))
+    columns, clean = ("a", "b", "said"), ("casefold", "strip")
+    alone = Declaration(kind="comparisons", items=ITEMS, columns=columns, answers="outcome", clean=clean)
     many(tmp_path / "all.parquet")
     one, other = (count(tmp_path / "all.parquet", alone, engine=it) for it in ("numpy", "duckdb"))
     assert alike(one, other)
@@ -408,7 +414,7 @@ def test_what_was_counted_otherwise_is_not_added_up(tmp_path):
         "kind": count(path, HAVE, per_person=3, shard=(2, 2)),
         "rules": count(
             path,
-            Declaration(kind="comparisons", items=ITEMS, person="who", columns=("a", "b", "said")),
+            Declaration(kind="comparisons", items=ITEMS, person="who", columns=("a", "b", "said"), answers="outcome"),
             per_person=3,
             shard=(2, 2),
         ),
@@ -431,7 +437,7 @@ def test_what_is_no_file_of_counts_is_refused_in_a_line(tmp_path, text):
 def test_no_zero_of_one_person_is_that_of_others(tmp_path, engine):
     # catches a zero with a sign, which DuckDB takes for the other, and the first of them for both
     columns = ("first", "second", "outcome")
-    declared = Declaration(kind="comparisons", items=["a", "b"], person="who", columns=columns)
+    declared = Declaration(kind="comparisons", items=["a", "b"], person="who", columns=columns, answers="outcome")
     answers = {"first": ["a"] * 5, "second": ["b"] * 5, "who": range(5)}
     seen = []
     for at in (0, 4, None):

@@ -265,8 +265,9 @@ def test_a_questionnaire_with_a_column_a_pair(tmp_path_factory, keys):
 def test_a_column_of_a_questionnaire_is_one_pair(tmp_path):
     text = csv(("who", "Q1"), ("ann", "roads"))
     pairs = {"Q1": "roads vs parks", "q1": "parks vs roads"}
+    keys = {"kind": "comparisons", "form": "wide", "answers": "names"}
     with refused("'Q1' is two of the pairs"):
-        read(tmp_path, text, kind="comparisons", form="wide", person="who", pairs=pairs, clean=("casefold",))
+        read(tmp_path, text, person="who", pairs=pairs, clean=("casefold",), **keys)
 
 
 def test_a_questionnaire_of_nobody_is_one_sheet_each(tmp_path):
@@ -324,7 +325,8 @@ def test_a_declaration_that_cannot_be_meant(keys, said):
     "keys",
     [
         COLUMNS | {"answers": {"x": 1.0}, "clean": ("strip",), "aliases": {"a": "b"}},
-        {"kind": "comparisons", "form": "wide", "pairs": {"q1": "roads vs parks"}},
+        COLUMNS | {"answers": "outcome"},
+        {"kind": "comparisons", "form": "wide", "answers": "names", "pairs": {"q1": "roads vs parks"}},
         PARTIAL | {"weight": "w", "max_weight": 3, "person": "who", "repeated": "none"},
         PARTIAL | {"form": "long", "columns": ("i", "p"), "ballot": "b"},
         {"kind": "ballots", "form": "orders", "columns": ("v",), "ballots": "full"},

@@ -381,7 +381,7 @@ def test_tables_of_polars(monkeypatch):
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
-ASKED = {"kind": "comparisons", "columns": ("first", "second", "outcome"), "person": "who"}
+ASKED = {"kind": "comparisons", "columns": ("first", "second", "outcome"), "person": "who", "answers": "outcome"}
 HAVE = {"kind": "tallies", "columns": ("first",), "person": "who"}
 RANKED = {"kind": "ballots", "form": "wide", "ballots": "full", "person": "who"}
 

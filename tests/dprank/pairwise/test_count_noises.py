@@ -171,7 +171,11 @@ def test_shards_of_matchings_are_counted_in_memory(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("first,second,outcome,person\na,b,1,1\nb,c,1,1\nc,d,0,1\na,b,1,2\n")
     declared = dprank.Declaration(
-        kind="comparisons", items=list("abcd"), person="person", columns=["first", "second", "outcome"]
+        kind="comparisons",
+        items=list("abcd"),
+        person="person",
+        columns=["first", "second", "outcome"],
+        answers="outcome",
     )
     from dprank.data.engines import count
 

@@ -32,7 +32,8 @@ def both(request, tmp_path_factory):
     if request.param == "arrays":
         return [dprank.Comparisons(*np.transpose(rows(it))[1:], ITEMS, np.transpose(rows(it))[0]) for it in (1, 0)]
     folder, read = tmp_path_factory.mktemp("answers"), []
-    declared = dprank.Declaration(kind="comparisons", items=ITEMS, person="who", columns=("left", "right", "said"))
+    columns = ("left", "right", "said")
+    declared = dprank.Declaration(kind="comparisons", items=ITEMS, person="who", columns=columns, answers="outcome")
     for it in (1, 0):
         lines = [f"p{who},{ITEMS[a]},{ITEMS[b]},{said}" for who, a, b, said in rows(it)]
         path = folder / f"{it}.csv"

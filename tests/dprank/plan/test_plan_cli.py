@@ -120,7 +120,7 @@ def test_what_is_recommended_is_what_is_released(capsys, tmp_path):
     rows = [f"{a},{b},1,person {v}" for v in range(60) for a, b in (("a", "b"), ("b", "c"), ("c", "d"))]
     survey.write_text("left,right,answer,who\n" + "\n".join(rows), encoding="utf-8")
     declared, planned, out = (tmp_path / name for name in ("declared.toml", "plan.toml", "release.json"))
-    compared = ["--comparisons", "left,right,answer", "--person", "who", "--items", "a,b,c,d"]
+    compared = ["--comparisons", "left,right,answer", "--map", "outcome", "--person", "who", "--items", "a,b,c,d"]
     assert run(capsys, "check", survey, *compared, "--out", declared)[0] == 0
     words = ["--plan", declared, "--persons", "60", "--epsilon", "0.7", "--answers", "1,3", "--out", planned]
     code, _, error = run(capsys, "plan", "ranking", *words)
@@ -149,7 +149,7 @@ def test_what_is_recommended_is_what_is_released(capsys, tmp_path):
     ("question", "words", "file", "more"),
     [
         ("ranking", ["--answers", "3", "--persons", "9"], "answers.csv",
-         ["--comparisons", "first,second,outcome", "--person", "person"]),
+         ["--comparisons", "first,second,outcome", "--map", "outcome", "--person", "person"]),
         ("consensus", ["--persons", "250"], "ballots.csv", ["--person", "person"]),
         ("winner", ["--persons", "250"], "ballots.csv", ["--person", "person"]),
         ("agreement", ["--persons", "250"], "ballots.csv", ["--person", "person"]),
