@@ -535,9 +535,14 @@ def test_what_to_do_next(survey, tmp_path, capsys):
     """A slip has a remedy in its line, for whoever keeps the data."""
     plan = tmp_path / "plan.toml"
     bare = [word for word in COMPARED if word not in ("--map", "left=1,right=0,equal=0.5")]
-    said = run(capsys, "check", survey, *bare, "--out", plan)[1]
-    assert "--map" in said
+    code, out, error = run(capsys, "check", survey, *bare, "--out", plan)
+    assert (code, out, len(error.splitlines()), plan.exists()) == (2, "", 1, False)
+    assert "'left' (" in error
+    assert "--map left=,equal= with 1, 0.5 or 0" in error
+    other = [word if word != "left=1,right=0,equal=0.5" else "outcome" for word in COMPARED]
+    said = run(capsys, "check", survey, *other)[1]
     assert "nothing counts" in said
+    assert "left out by what they say" in said
     text = survey.read_text().replace("Pay,Hours", "PAY ,Hours")
     survey.write_text(text)
     said = run(capsys, "check", survey, *COMPARED)[1]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from dprank.cli.answers import declared_or_told, slips_of_rows
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -88,7 +90,8 @@ def check(
             "say what a row is: --comparisons FIRST,SECOND,ANSWER, --pairs all, --wide, --long ITEM,PLACE, "
             "--orders COLUMN, or --item COLUMN"
         )
-    declared = declaration_of(
+    make = partial(
+        declaration_of,
         None,
         form,
         items=items,
@@ -96,7 +99,6 @@ def check(
         clean=clean,
         alias=alias,
         plan=plan,
-        answers=answers,
         ballots=ballots,
         unranked=unranked,
         repeated=repeated,
@@ -105,6 +107,7 @@ def check(
         max_weight=max_weight,
         before_looking=before_looking,
     )
+    declared = declared_or_told(lambda meant: make(answers=meant), answers, file)
     require_replaceable(out)
     intake = declared.read(file)
     if out:
@@ -140,9 +143,7 @@ def check(
 def _next(intake: Intake, declared: Declaration) -> list[str]:
     """What to do about the most common slips."""
     told = [] if intake.kept else ["nothing counts: a release would be noise alone"]
-    if declared.kind == "comparisons" and declared.answers is None and "no such answer" in intake.left_out:
-        told.append("say with --map what answers mean, as left=1,right=0,equal=0.5")
-    return told
+    return told + slips_of_rows(intake, declared)
 
 
 def _chosen(declared: Declaration) -> list[str]:

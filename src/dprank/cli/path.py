@@ -269,7 +269,8 @@ _BALLOTS = _files(
 PATHS = {
     "ranking": Neighbours(
         _named(
-            f"ranking {FILE} --comparisons first,second,answer --map outcome --person person --protect person --answers 2"
+            f"ranking {FILE} --comparisons first,second,answer --map outcome --person person --protect person "
+            "--answers 2"
         ),
         _ITEMS,
         _files(

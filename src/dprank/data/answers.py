@@ -16,6 +16,7 @@ __all__ = [
     "NAMED",
     "SAID",
     "WORDS",
+    "NotDeclared",
     "cell_text",
     "codes_of",
     "number_in",
@@ -42,6 +43,10 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
 
 
+class NotDeclared(ValueError):
+    """Nobody has said what answers mean."""
+
+
 def number_in(text: str) -> Decimal | None:
     """The number that a text spells, of which true is 1 and false 0, as in a column of truth values; None for none.
 
@@ -52,10 +57,13 @@ def number_in(text: str) -> Decimal | None:
     >>> number_in("1,0"), number_in("nan"), number_in("0.99999999999999999999") == 1
     (None, None, False)
     """
+    number = _figures(text)
+    return _TRUTH.get(text.strip().lower()) if number is None else number
+
+
+def _figures(text: str) -> Decimal | None:
     text = text.strip()
-    if _NUMBER.fullmatch(text):
-        return Decimal(text)
-    return _TRUTH.get(text.lower())
+    return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
 def cell_text(cell: Any) -> str:
@@ -113,7 +121,7 @@ def settled_answers(given: Any, codes: Mapping[str, int], clean: Callable[[str],
     ValueError: answers = 'tea'; it is an item, whose name says that it is preferred: say names, ...
     """
     if given is None:
-        raise ValueError(f"answers are not declared, and no file says what one means; say --map {SAID}")
+        raise NotDeclared(f"answers are not declared, and no file says what one means; say --map {SAID}")
     if type(given) is str:
         if given not in WORDS:
             raise ValueError(f"answers = {shown(given)}; allowed are {SAID}")
@@ -144,6 +152,15 @@ def _spoken(text: str) -> Decimal | str:
     return text if number is None else number
 
 
+def _named(codes: Mapping[str, int]) -> dict[Decimal | str | None, int]:
+    """Items by name, and by number where one of them alone spells it: a program may write 7.0 of a 7."""
+    found: dict[Decimal | str | None, int] = {}
+    for name, at in codes.items():
+        if (number := _figures(name)) is not None:
+            found[number] = at if number not in found else -1
+    return found | dict(codes)
+
+
 def codes_of(
     answers: str | Mapping[str, float], codes: Mapping[str, int], clean: Callable[[str], str]
 ) -> Callable[[str], int]:
@@ -161,11 +178,11 @@ def codes_of(
     [2, 1, 4, -1]
     """
     known = WORDS[answers] if isinstance(answers, str) else {_spoken(text): it for text, it in answers.items()}
-    named = codes if not isinstance(answers, str) or answers == "names" else {}
+    named = _named(codes) if not isinstance(answers, str) or answers == "names" else {}
 
     def meaning(text: str) -> int:
         text = clean(text)
-        if (item := named.get(text)) is not None:
+        if (item := named.get(text, named.get(_figures(text), -1))) >= 0:
             return NAMED + item
         points = known.get(_spoken(text))
         return -1 if points is None else round(2 * points)

@@ -1,0 +1,111 @@
+"""What `check` says of answers about two items: what they may mean, what is lost by what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from dprank._require import shown
+from dprank.data.accounts import BLANK, Intake
+from dprank.data.answers import NotDeclared, number_in
+from dprank.data.declaration import Declaration
+
+__all__ = ["declared_or_told", "slips_of_rows"]
+
+#: Answers of each kind that are listed.
+_SHOWN = 6
+#: What people call a column of how many a row stands for.
+_COUNTS = re.compile(r"counts?|n|nr|no|num|number|times|freq|frequency|votes?|weights?|ballots|voters|total|copies")
+#: Numbers that a word knows, where one of them tells it from the others.
+_FITS = (
+    ({Decimal(0), Decimal("0.5"), Decimal(1)}, {Decimal(0), Decimal("0.5")}, "outcome"),
+    ({Decimal(1), Decimal(2)}, {Decimal(2)}, "position"),
+)
+
+
+def declared_or_told(make: Callable[[str | None], Declaration], answers: str | None, file: Path) -> Declaration:
+    """What is declared; where nothing says what answers mean, a refusal with what they are, and what fits."""
+    try:
+        return make(answers)
+    except NotDeclared as error:
+        intake = make("names").read(file)
+        raise ValueError(f"{error}; {_seen(intake)}") from None
+
+
+def _seen(intake: Intake) -> str:
+    """What the answers are, and which meaning fits them."""
+    others = _said(intake.misread)
+    most = sorted(others.items(), key=lambda it: -it[1])
+    listed = ", ".join(f"{shown(text)} ({number})" for text, number in most[:_SHOWN])
+    more = f" and {len(most) - _SHOWN} others" if len(most) > _SHOWN else ""
+    names = [f"names of one of the two items ({intake.kept})"] if intake.kept else []
+    told = f"here answers are {' and '.join([*names, *([listed + more] if most else [])])}"
+    if told.endswith(" "):
+        return "here is no answer"
+    numbers = {number_in(text) for text in others}
+    if intake.kept >= sum(others.values()):
+        tie = "".join(f", or --map names,{text}=0.5 where that is a tie" for text, _ in most[:1])
+        return f"{told}: --map names fits{tie}"
+    for known, telling, word in _FITS:
+        if numbers <= known and numbers & telling:
+            return f"{told}: --map {word} fits, where 1 is the first"
+    return f"{told}: --map {','.join(f'{text}=' for text, _ in most[:3])} with 1, 0.5 or 0 behind each says it"
+
+
+def _said(misread: Mapping[str, int]) -> dict[str, int]:
+    return {text: number for text, number in misread.items() if text.strip().lower() not in BLANK}
+
+
+def slips_of_rows(intake: Intake, declared: Declaration) -> list[str]:
+    """What a row says that nobody declared: answers, weights that are no whole numbers, a column of counts.
+
+    Examples
+    --------
+    >>> declared = Declaration(kind="tallies", items=["Pay", "Hours"], person="who", columns=["it"])
+    >>> slips_of_rows(Intake(None, "", 7, {}, {}, {}, {}, {}, ("count",)), declared)
+    ["a row counts once, whatever column 'count' says: if it stands for many, write it as often"]
+    """
+    told = [] if declared.kind != "comparisons" else _answers(intake)
+    if declared.weight is not None and (told_of := _fractions(intake)):
+        told.append(told_of)
+    if declared.kind != "ballots":
+        told += [
+            f"a row counts once, whatever column {name!r} says: if it stands for many, write it as often"
+            for name in intake.unused
+            if _COUNTS.fullmatch(name.strip().lower())
+        ]
+    return told
+
+
+def _answers(intake: Intake) -> list[str]:
+    told, lost = [], _said(intake.misread)
+    if many := sum(lost.values()):
+        told.append(
+            f"{many} answer{'s' * (many != 1)} that --map does not know, or of other items than the two, left out by "
+            "what they say: let it say what every answer means"
+        )
+    points: Any = intake.data.points
+    sides = {int(it) for it in points}
+    if len(points) > 1 and len(sides) == 1 and sides != {1}:
+        side = "first" if sides == {2} else "second"
+        told.append(
+            f"every answer that counts prefers the {side} item of its row: where the other may be preferred, too, "
+            "--map does not know how that is said"
+        )
+    return told
+
+
+def _fractions(intake: Intake) -> str:
+    """What to do about weights with decimals."""
+    numbers = [it for text in intake.misread if (it := number_in(text)) is not None and it > 0 and it != int(it)]
+    if not numbers or "no such weight" not in intake.left_out:
+        return ""
+    digits = min(2, max(-int(it.normalize().as_tuple().exponent) for it in numbers))
+    factor = 10**digits
+    return (
+        f"weights are whole numbers, and some have decimals: multiply all of them and --max-weight by {factor}, which "
+        "changes no order and no noise beside the scores, and round what is left"
+    )
