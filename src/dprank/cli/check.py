@@ -19,21 +19,27 @@ from dprank.cli.options import (
     BallotColumn,
     Ballots,
     BeforeLooking,
+    Best,
     Clean,
     Columns,
     File,
     Item,
     Items,
     Long,
+    Lowest,
     MaxWeight,
     Orders,
     Pairs,
     Person,
     Plan,
+    Ranks,
     Repeated,
+    Times,
     Unranked,
+    UnrankedAs,
     Weight,
     Wide,
+    Withdrawn,
     console,
     declaration_of,
     form_of,
@@ -60,6 +66,7 @@ def check(
     wide: Wide = False,
     long: Long = None,
     orders: Orders = None,
+    ranks: Ranks = None,
     item: Item = None,
     items: Items = None,
     person: Person = None,
@@ -69,7 +76,12 @@ def check(
     repeated: Repeated = None,
     ballot: BallotColumn = None,
     weight: Weight = None,
+    best: Best = None,
+    lowest: Lowest = None,
+    unranked_as: UnrankedAs = None,
+    withdrawn: Withdrawn = None,
     max_weight: MaxWeight = None,
+    times: Times = None,
     clean: Clean = None,
     alias: Alias = None,
     before_looking: BeforeLooking = None,
@@ -84,11 +96,13 @@ def check(
     --before-looking strip,casefold --alias traning=training --alias cantine=canteen --alias equipement=equipment
     --out plan.toml
     """
-    form = form_of(file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders)
+    form = form_of(
+        file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders, ranks=ranks
+    )
     if plan is None and not form:
         raise ValueError(
             "say what a row is: --comparisons FIRST,SECOND,ANSWER, --pairs all, --wide, --long ITEM,PLACE, "
-            "--orders COLUMN, or --item COLUMN"
+            "--orders COLUMN, --ranks FIRST,SECOND, or --item COLUMN"
         )
     make = partial(
         declaration_of,
@@ -104,7 +118,12 @@ def check(
         repeated=repeated,
         ballot=ballot,
         weight=weight,
+        best=best,
+        lowest=lowest,
+        unranked_as=unranked_as,
+        withdrawn=withdrawn,
         max_weight=max_weight,
+        times=times,
         before_looking=before_looking,
     )
     declared = declared_or_told(lambda meant: make(answers=meant), answers, file)

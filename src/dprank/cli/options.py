@@ -73,7 +73,34 @@ Plan = Annotated[
     ),
 ]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
-Answers = Annotated[str | None, typer.Option("--map", help=f"What an answer means: {SAID}.")]
+Answers = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        help=f"What an answer means: {SAID}. Of ballots a place: '1st choice=1,0=' (0: none).",
+    ),
+]
+PlacesMap = Annotated[
+    str | None, typer.Option("--map", help="What the cell of a place means: '1st choice=1,2nd choice=2,0=' (0: none).")
+]
+UnrankedAs = Annotated[
+    str | None, typer.Option(help="How 'no place', or 'no item', is written, with commas between: 99,-1,undervote.")
+]
+Best = Annotated[
+    str | None, typer.Option(help="Which place is the best: the lowest number, or the highest: low, high.")
+]
+Lowest = Annotated[float | None, typer.Option(help="The lowest number that is a place, as 0; by default all above 0.")]
+Withdrawn = Annotated[
+    str | None,
+    typer.Option(
+        help="Names on ballots that are no items, and are taken off, with commas between, or a text file with one a "
+        "line. Of a ballot with any other such name nothing is put last."
+    ),
+]
+Times = Annotated[
+    str | None,
+    typer.Option(help="The column that says for how many ballots a row stands; none: each row is one ballot."),
+]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
 Wide = Annotated[
     bool, typer.Option("--wide", help="Ballots with a column an item, which holds its place, 1 for the best.")
@@ -82,6 +109,12 @@ Long = Annotated[
     str | None, typer.Option("--long", help="Ballots with a row an item: its column and that of its place: item,place.")
 ]
 Orders = Annotated[str | None, typer.Option("--orders", help="Ballots as text: the column that holds A > B = C.")]
+Ranks = Annotated[
+    str | None,
+    typer.Option(
+        "--ranks", help="Ballots with a column a place, which holds an item: the columns, best first: first,second."
+    ),
+]
 Pairs = Annotated[
     str | None,
     typer.Option(
@@ -215,6 +248,7 @@ def form_of(
     wide: bool = False,
     long: str | None = None,
     orders: str | None = None,
+    ranks: str | None = None,
 ) -> dict[str, Any]:
     """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan."""
     said: dict[str, dict[str, Any]] = {}
@@ -233,6 +267,8 @@ def form_of(
         said["--long"] = {"kind": "ballots", "form": "long", "columns": listed(long)}
     if orders:
         said["--orders"] = {"kind": "ballots", "form": "orders", "columns": (orders,)}
+    if ranks:
+        said["--ranks"] = {"kind": "ballots", "form": "ranks", "columns": listed(ranks)}
     if len(said) > 1:
         raise ValueError(f"{', '.join(said)} say different things; one of them says what a row is")
     if not said and plan is None and is_preflib(file):
@@ -251,6 +287,8 @@ def declaration_of(
     plan: Path | None,
     answers: str | None = None,
     before_looking: str | None = None,
+    unranked_as: str | None = None,
+    withdrawn: str | None = None,
     **rest: Any,
 ) -> Declaration:
     """Flags before the plan, and the plan before nothing."""
@@ -264,7 +302,15 @@ def declaration_of(
     if items is not None:
         given["items"] = _items(items)
     if answers is not None:
-        given["answers"] = _meant(listed(answers))
+        if form.get("kind", base["kind"]) == "ballots":
+            places = paired("map", listed(answers))
+            given["places"] = {key: number("map", value) if value else "" for key, value in places.items()}
+        else:
+            given["answers"] = _meant(listed(answers))
+    if unranked_as is not None:
+        given["unranked_as"] = listed(unranked_as)
+    if withdrawn is not None:
+        given["withdrawn"] = named(withdrawn, "withdrawn", 1)
     if alias:
         given["aliases"] = paired("alias", tuple(alias))
     merged = base | {key: value for key, value in given.items() if value is not None}
@@ -322,7 +368,7 @@ def _items(said: str) -> tuple[str, ...]:
     return named(said)
 
 
-def named(said: str) -> tuple[str, ...]:
+def named(said: str, flag: str = "items", least: int = 2) -> tuple[str, ...]:
     """Items as a flag names them: with commas between, or in a text file with one a line."""
     path, there = Path(said), False
     with suppress(OSError, ValueError):  # a list of items may be too long for a name of a file
@@ -330,9 +376,9 @@ def named(said: str) -> tuple[str, ...]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines() if there else said.split(",")
     except UnicodeError:
-        raise ValueError(f"items: {path} is no text in UTF-8, with one a line") from None
+        raise ValueError(f"{flag}: {path} is no text in UTF-8, with one a line") from None
     names = tuple(line.strip() for line in lines if line.strip())
-    if len(names) < 2:
+    if len(names) < least:
         what = "fewer than two lines" if there else "no such file, and fewer than two names"
         raise ValueError(f"items = {shown(said)}; {what}: give all items, with commas between, or a text file")
     return names

@@ -19,7 +19,21 @@ from dprank.data.sniffing import sniff
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
 
-__all__ = ["ALTERED", "BEYOND", "BLANK", "NOBODY", "REASONS", "Intake", "Ledger", "Table", "ids_of", "people_column"]
+__all__ = [
+    "AGAIN",
+    "ALTERED",
+    "BEYOND",
+    "BLANK",
+    "NOBODY",
+    "OPEN",
+    "REASONS",
+    "TAKEN_OFF",
+    "Intake",
+    "Ledger",
+    "Table",
+    "ids_of",
+    "people_column",
+]
 
 #: Of a row whose cells are those of other columns: nobody's, and nothing is read of it.
 BEYOND = "more fields than the header"
@@ -39,14 +53,22 @@ REASONS = (
     "no such weight",
     "another ballot of the same person",
     BEYOND,
+    "an item withdrawn, or none",
+    "no such count",
 )
+#: Items that are none, whose ballots stay; ballots that may mean one of their own by it; and that name an item twice.
+TAKEN_OFF = "items not declared, taken off their ballots"
+OPEN = "ballots with an item not declared, whose unranked items are compared with none"
+AGAIN = "ballots that name an item again, by its best place"
 #: What is changed of a row that stays, in cells or ballots; as local.
 ALTERED = (
     "cells cleaned",
-    "items not declared, taken off their ballots",
+    TAKEN_OFF,
     "ballots that rank nothing",
     "ballots with unranked items, put last",
     "weights above the most, counted as the most",
+    OPEN,
+    AGAIN,
 )
 #: How people write that there is none.
 BLANK = ("", "na", "nan", "null")

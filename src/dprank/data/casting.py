@@ -2,6 +2,19 @@
 
 How many ballots there are is how many people, or sheets, the file has: where one is replaced, everybody may know it. So
 one that does not fit stays, and ranks nothing.
+
+One ballot is the same ballot by every form. What it says is an order of names and gaps in it; then
+
+- gaps close: 1, 3 and 1, 2 are one order, and so are `A > > B` and `A > B`. Full is who gives every item a place of its
+  own then, whatever the numbers;
+- a name that is no item is taken off, and its gap closes. A ballot that has one, and leaves items out, may mean one of
+  these by it: where unranked items come last, those of this ballot are compared with none. `withdrawn` says which names
+  cannot be meant so. (A wide table has a column for every item, and whatever else it has is no part of a ballot.)
+- an item that is there again keeps its best place. If two items tie then, a ballot says two things: it ranks nothing.
+
+Each is a function of one ballot and the declaration: a ballot that becomes another changes one after these rules, as
+before. They make full ballots where full ones are declared, and else such as any partial one may be. So neither gaps
+that close nor items that stay apart change a sensitivity, and what protects a ballot of the result protects its own.
 """
 
 from __future__ import annotations
@@ -13,70 +26,127 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.data.accounts import ALTERED, BEYOND, BLANK, REASONS, Intake, Ledger, Table, ids_of
+from dprank._require import MOST_AT_ONCE
+from dprank.data.accounts import AGAIN, ALTERED, BEYOND, OPEN, TAKEN_OFF, Intake, Ledger, Table, ids_of
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
+from dprank.data.places import AWAY, COUNTS, UNKNOWN, Names, is_counted, number_of, place_reader
 from dprank.data.preflib import read_preflib
 
-__all__ = ["long", "orders", "preflib", "wide"]
-
-
-def _place(text: str) -> float:
-    """A place as it is written; not-a-number where there is none, -inf where it is no number above 0."""
-    text = text.strip()
-    if text.lower() in BLANK:
-        return math.nan
-    try:
-        place = float(text)
-    except ValueError:
-        return -math.inf
-    return place if 0 < place < math.inf else -math.inf
+__all__ = ["long", "orders", "preflib", "ranks", "wide"]
 
 
 def wide(table: Table) -> Intake:
     """A column an item, which holds its place."""
+    _repeat(table)
     declared, ledger = table.declared, table.ledger
     person = None if declared.person is None else table.person(declared.person)
-    values = np.array([table.read(table.column(name), _place) for name in declared.items]).T
+    meaning = place_reader(declared)
+    values = np.array([table.read(table.column(name), meaning) for name in declared.items]).T
     values = values.reshape(len(table.frame), len(declared.items))
-    if declared.ballots == "full":
-        whole = (np.sort(values, axis=1) == np.arange(1, len(declared.items) + 1)).all(axis=1)
-        ledger.leave_out(~whole, "not every place once")
-    else:
-        ledger.leave_out((values == -math.inf).any(axis=1), "no such place")
+    ledger.leave_out((values == -math.inf).any(axis=1), "no such place")
     return _cast(table, values, _row_groups(table, person))
 
 
 def orders(table: Table) -> Intake:
-    """A column of texts like ``A > B = C``."""
-    declared, ledger = table.declared, table.ledger
+    """A column of texts like ``A > B = C``; between two signs there may be nothing."""
+    _repeat(table)
+    declared, ledger, names = table.declared, table.ledger, Names(table.declared)
     person = None if declared.person is None else table.person(declared.person)
     column = table.column(declared.columns[0])
     codes, distinct = column.factorize()
     counts = np.bincount(codes, minlength=len(distinct))
-    places = np.full((len(distinct), len(declared.items)), math.nan)
-    fault = np.zeros(len(distinct), np.int8)
-    dropped = np.zeros(len(distinct), np.int64)
+    said = _Said(len(distinct), len(declared.items))
+    fault = np.zeros(len(distinct), bool)
     for at, text in enumerate(distinct):
-        groups = [[part.strip() for part in tied.split("=")] for tied in text.split(">")] if text.strip() else []
-        if not all(part for tied in groups for part in tied):
-            fault[at] = REASONS.index("no such order") + 1
+        groups = [[part for it in tied.split("=") if (part := it.strip())] for tied in text.split(">")]
+        parts = (it for tied in groups for it in tied if names.code(names.clean(it)) == UNKNOWN)
+        fault[at] = any(is_counted(it, names.codes, names.clean) for it in parts)
+        if fault[at]:
             ledger.misread[text] += int(counts[at])
             continue
         for place, tied in enumerate(groups):
             for part in tied:
-                [code] = table.coded({part: counts[at]}).values()
-                if code < 0:
-                    dropped[at] += 1
-                elif not math.isnan(places[at, code]):
-                    fault[at] = REASONS.index("an item twice") + 1
-                else:
-                    places[at, code] = place
-    for reason in ("no such order", "an item twice"):
-        ledger.leave_out((fault == REASONS.index(reason) + 1)[codes], reason)
-    ledger.altered[ALTERED[1]] += int(dropped[codes][ledger.stays].sum())
-    return _cast(table, places[codes], _row_groups(table, person))
+                [code] = names.coded({part: counts[at]}, ledger, declared.items).values()
+                said.put(at, code, place)
+    ledger.leave_out(fault[codes], "no such order")
+    ledger.altered[TAKEN_OFF] += int(said.dropped[codes][ledger.stays].sum())
+    return _cast(table, said.places[codes], _row_groups(table, person) | said.of(codes))
+
+
+def ranks(table: Table) -> Intake:
+    """A column a place, best first, which holds the name of an item."""
+    _repeat(table)
+    declared, ledger, names = table.declared, table.ledger, Names(table.declared)
+    person = None if declared.person is None else table.person(declared.person)
+    said = _Said(len(table.frame), len(declared.items))
+    for place, name in enumerate(declared.columns):
+        codes, distinct = table.column(name).factorize()
+        counts = np.bincount(codes, minlength=len(distinct)).tolist()
+        found = names.coded(dict(zip(distinct.tolist(), counts, strict=True)), ledger, declared.items)
+        code = np.array([found[it] for it in distinct.tolist()], np.int64)[codes]
+        for item in (*range(len(declared.items)), UNKNOWN):
+            said.put(code == item, item, place)
+    ledger.altered[TAKEN_OFF] += int(said.dropped[ledger.stays].sum())
+    return _cast(table, said.places, _row_groups(table, person) | said.of(slice(None)))
+
+
+class _Said:
+    """What ballots that name items in their order say: of a name that comes again the best place."""
+
+    def __init__(self, ballots: int, items: int) -> None:
+        self.places = np.full((ballots, items), math.nan)
+        self.again, self.foreign = np.zeros(ballots, bool), np.zeros(ballots, bool)
+        self.dropped = np.zeros(ballots, np.int64)
+
+    def put(self, ballots: Any, code: int, place: int) -> None:
+        """A name of this code in a place not before any given so far."""
+        if code == UNKNOWN:
+            self.foreign[ballots] = True
+            self.dropped[ballots] += 1
+        elif code != AWAY:
+            before = self.places[ballots, code]
+            self.again[ballots] |= before < place
+            self.places[ballots, code] = np.fmin(before, place)
+
+    def of(self, rows: Any) -> dict[str, Any]:
+        """Of rows what is not a place."""
+        return {"again": self.again[rows], "foreign": self.foreign[rows]}
+
+
+def _repeat(table: Table) -> None:
+    """Every ballot a row of its own, where a row stands for several: whole numbers from 0; one of no number is one."""
+    name = table.declared.times
+    if name in (None, "none"):
+        return
+    most = MOST_AT_ONCE // max(1, len(table.declared.items))
+
+    def meaning(text: str) -> float:
+        number = number_of(text)
+        return number if 0 <= number <= most and number == int(number) else -math.inf
+
+    counts = table.read(table.column(str(name)), meaning)
+    wrong = counts == -math.inf
+    each = np.where(wrong, 1, counts).astype(np.int64)
+    if each.sum() > most:
+        raise ValueError(f"{table.path}: {name}: more ballots than {MOST_AT_ONCE:,} places have room for")
+    rows = np.repeat(np.arange(len(each)), each)
+    table.frame, table.beyond = table.frame.iloc[rows].reset_index(drop=True), table.beyond[rows]
+    table.ledger.gone = table.ledger.gone[rows]
+    table.ledger.leave_out(wrong[rows], "no such count")
+
+
+def _require_once(table: Table) -> None:
+    """Refuse a column that counts ballots by its name, where nothing says what it is: the header alone is looked at."""
+    if table.declared.person is not None or table.declared.times is not None:
+        return
+    for column in table.frame.columns:
+        if column not in table.used and str(column).strip().casefold() in COUNTS:
+            raise ValueError(
+                f"{table.path}: column {str(column)!r} may say for how many ballots a row stands; say --times "
+                f"{str(column)!r}, or --times none: each row is one"
+            )
 
 
 def _row_groups(table: Table, person: Any) -> dict[str, Any]:
@@ -87,15 +157,13 @@ def _row_groups(table: Table, person: Any) -> dict[str, Any]:
     if who is not None:
         who[named] = ids_of(person, named)
     weight = None if declared.weight is None else _weights(table, declared.weight)
+    _require_once(table)
     return {"rows": np.arange(rows), "person": who, "named": named, "weight": weight}
 
 
 def _weights(table: Table, name: str) -> NDArray[np.float64]:
     def meaning(text: str) -> float:
-        try:
-            weight = float(text)
-        except ValueError:
-            return -math.inf
+        weight = number_of(text)
         return weight if 0 <= weight < math.inf and weight == int(weight) else -math.inf
 
     return table.read(table.column(name), meaning)
@@ -104,11 +172,12 @@ def _weights(table: Table, name: str) -> NDArray[np.float64]:
 def long(table: Table) -> Intake:
     """Rows of a person, or of a ballot, an item and its place."""
     declared, ledger = table.declared, table.ledger
-    item = table.items(declared.columns[0])
-    value = table.read(table.column(declared.columns[1]), _place)
+    item = _names(table, declared.columns[0])
+    value = table.read(table.column(declared.columns[1]), place_reader(declared))
     named = [name for name in (declared.person, declared.ballot) if name is not None]
     columns = [table.person(name) for name in named]
-    ledger.leave_out(item < 0, "an item not declared")
+    ledger.leave_out(item == AWAY, "an item withdrawn, or none")
+    ledger.leave_out(item == UNKNOWN, "an item not declared")
     alive = ~ledger.left_for("no person", BEYOND)
     ids = np.zeros((len(named), len(item)), np.int64)
     for at, column in enumerate(columns):
@@ -127,10 +196,10 @@ def long(table: Table) -> Intake:
     leave_group_out(ledger.stays & (value == -math.inf), "no such place")
     used = ledger.stays & ~np.isnan(value)
     values = np.full((size, len(declared.items)), math.nan)
-    values[group[used], item[used]] = value[used]
-    again = np.zeros(len(item), bool)
-    again[used] = values[group[used], item[used]] != value[used]
-    leave_group_out(again, "an item twice")
+    np.fmin.at(values, (group[used], item[used]), value[used])
+    again, foreign = np.zeros(size, bool), np.zeros(size, bool)
+    again[group[used][values[group[used], item[used]] != value[used]]] = True
+    foreign[group[alive & (item == UNKNOWN) & ~np.isnan(value)]] = True
     weight = None
     if declared.weight is not None:
         each = _weights(table, declared.weight)
@@ -138,37 +207,53 @@ def long(table: Table) -> Intake:
         weight[group] = each
         leave_group_out(weight[group] != each, "no such weight")
     # without persons every ballot is somebody's
-    return _cast(table, values, {"rows": group, "person": keys[1], "named": keys[0] > 0, "weight": weight})
+    whose = {"rows": group, "person": keys[1], "named": keys[0] > 0, "weight": weight}
+    return _cast(table, values, whose | {"again": again, "foreign": foreign})
+
+
+def _names(table: Table, name: str) -> NDArray[np.int64]:
+    """Codes of the names that a column holds."""
+    codes, distinct = table.column(name).factorize()
+    counts = np.bincount(codes, minlength=len(distinct)).tolist()
+    found = Names(table.declared).coded(
+        dict(zip(distinct.tolist(), counts, strict=True)), table.ledger, table.declared.items
+    )
+    return np.array([found[it] for it in distinct.tolist()], np.int64)[codes]
 
 
 def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -> Intake:
     """Ballots from what they say of every item, the least best: the rules that all forms share.
 
-    `ballots["rows"]` is the ballot of each row of the file, and `ballots["named"]` says whose person is known. Rows of
-    items that are not declared take nobody's ballot away: whoever put nothing else has a ballot that ranks nothing. So
-    has whoever gave none that fits; of a person one ballot is there.
+    `ballots["rows"]` is the ballot of each row of the file, `ballots["named"]` says whose person is known, and "again"
+    and "foreign", where they are, which name an item twice, or what is none. Rows of items that are not declared take
+    nobody's ballot away: whoever put nothing else has a ballot that ranks nothing. So has whoever gave none that fits;
+    of a person one ballot is there.
     """
     declared, ledger, rows = table.declared, table.ledger, ballots["rows"]
     full = declared.ballots == "full"
     there = np.ones(len(values), bool)
-    there[rows[~ledger.stays & ~ledger.left_for("an item not declared")]] = False
+    there[rows[~ledger.stays & ~ledger.left_for("an item not declared", "an item withdrawn, or none")]] = False
 
     def leave_out(wrong: Any, reason: str) -> None:
         there[wrong] = False
         ledger.leave_out(wrong[rows], reason)
 
-    gap = np.isnan(values)
+    gap, places = np.isnan(values), dense_places(values)
+    again, foreign = (ballots.get(it, np.zeros(len(values), bool)) for it in ("again", "foreign"))
+    tied = places.max(axis=1) + 1 < (places >= 0).sum(axis=1)
+    leave_out(again & tied, "an item twice")
     if declared.ballots != "partial":
         leave_out(gap.any(axis=1), "not every place once" if full else "an item without a place")
     if full:
-        ordered = np.sort(values, axis=1)
-        leave_out(np.any(ordered[:, 1:] == ordered[:, :-1], axis=1), "not every place once")
+        leave_out(tied, "not every place once")
     weight = ballots["weight"]
     if weight is not None:
         leave_out(weight == -math.inf, "no such weight")
-    places, person, one = dense_places(values), ballots["person"], np.ones(len(values), bool)
+    person, one = ballots["person"], np.ones(len(values), bool)
     if person is not None:
-        there &= _one_each(declared.repeated, person, places, weight, there)
+        behind = declared.unranked == "last"
+        said = np.where(gap & foreign[:, None], places.dtype.type(-2), places) if behind else places
+        there &= _one_each(declared.repeated, person, said, weight, there)
         ledger.leave_out(~there[rows], "another ballot of the same person")
         one = there | _first_of_others(person, ballots["named"], there)
     if declared.ballots == "partial":
@@ -178,11 +263,14 @@ def _cast(table: Any, values: NDArray[np.float64], ballots: Mapping[str, Any]) -
         most = declared.max_weight or 1
         ledger.altered[ALTERED[4]] += int((weight[there] > most).sum())
         heavy = np.where(there, np.minimum(weight, most), 0)[one].astype(np.int64)
-    cast = Ballots(np.where(there[:, None], places, -1)[one], declared.items, heavy)
+    ledger.altered[AGAIN] += int((again & there).sum())
+    places = np.where(there[:, None], places.astype(np.int64), -1)
     if declared.unranked == "last":
-        ledger.altered[ALTERED[3]] += int((gap.any(axis=1) & ~gap.all(axis=1) & there).sum())
-        cast = cast.unranked_last()
-    return table.done(cast)
+        left = gap.any(axis=1) & ~gap.all(axis=1) & there
+        ledger.altered[ALTERED[3]] += int((left & ~foreign).sum())
+        ledger.altered[OPEN] += int((left & foreign).sum())
+        places = np.where((places < 0) & ~(foreign & there)[:, None], len(declared.items), places)
+    return table.done(Ballots(places[one], declared.items, heavy))
 
 
 def _first_of_others(person: NDArray[np.int64], named: NDArray[np.bool_], there: NDArray[np.bool_]) -> Any:
@@ -221,25 +309,24 @@ class _Counted:
 def preflib(declared: Any, path: Any) -> Intake:
     """Every ballot of a file as a row of its own."""
     file = read_preflib(path)
-    clean = cleaner(declared.clean, declared.aliases)
-    codes = {clean(name): at for at, name in enumerate(declared.items)}
-    at = np.array([codes.get(clean(name), -1) for name in file.names])
+    clean, names = cleaner(declared.clean, declared.aliases), Names(declared)
+    at = np.array([names.code(clean(name)) for name in file.names])
     table, read = _Counted(declared, file.voters, file.said), int(file.counts.sum())
     table.ledger.leave_out(np.arange(file.voters) >= read, "no such order")
     table.ledger.misread.update(file.others)
-    values = np.full((len(file.orders), len(declared.items)), math.nan)
+    said = _Said(len(file.orders), len(declared.items))
     met = np.zeros(len(file.names), np.int64)
     for row, (order, count) in enumerate(zip(file.orders, file.counts, strict=True)):
         for place, tied in enumerate(order):
             met[list(tied)] += count
-            known = at[list(tied)]
-            known = known[known >= 0]
-            # of what is one item after cleaning, as two spellings of a write-in, the best place
-            values[row, known] = np.fmin(values[row, known], place)
+            for code in at[list(tied)]:  # two spellings of a write-in may be one item
+                said.put(row, code, place)
     for name, code, number in zip(file.names, at, met, strict=True):
-        table.ledger.met(name, clean(name), int(code), int(number), declared.items)
-    table.ledger.altered[ALTERED[1]] += int(met[at < 0].sum())
-    values = np.vstack(
-        [np.repeat(values, file.counts, axis=0), np.full((file.voters - read, values.shape[1]), math.nan)]
-    )
-    return _cast(table, values, {"rows": np.arange(file.voters), "person": None, "weight": None})
+        if code != AWAY:
+            table.ledger.met(name, clean(name), int(code), int(number), declared.items)
+    table.ledger.altered[TAKEN_OFF] += int(met[at == UNKNOWN].sum())
+    each = np.append(np.repeat(np.arange(len(file.orders)), file.counts), np.full(file.voters - read, -1))
+    nothing = np.full((1, len(declared.items)), math.nan)
+    values = np.vstack([said.places, nothing])[each]
+    whose = {"rows": np.arange(file.voters), "person": None, "weight": None}
+    return _cast(table, values, whose | {it: np.append(of, False)[each] for it, of in said.of(slice(None)).items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -17,6 +18,7 @@ from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
 from dprank.data.files import require_path, require_regular
 from dprank.data.intake import pair_of, read_file
+from dprank.data.places import meanings
 
 __all__ = [
     "FORMS",
@@ -35,7 +37,7 @@ Completeness = Literal["full", "tied", "partial"]
 #: How rows say it, and the columns that each form needs; the first is the default.
 FORMS: dict[str, dict[str, tuple[str, ...]]] = {
     "comparisons": {"long": ("first", "second", "answer"), "wide": ()},
-    "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "preflib": ()},
+    "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "ranks": ("best",), "preflib": ()},
     "tallies": {"long": ("item",)},
 }
 #: Keys that some kinds alone have.
@@ -48,15 +50,27 @@ OF = {
     "ballot": ("ballots",),
     "weight": ("ballots",),
     "max_weight": ("ballots",),
+    "places": ("ballots",),
+    "best": ("ballots",),
+    "lowest": ("ballots",),
+    "times": ("ballots",),
+}
+#: Rules of ballots that some forms alone have, and why others have not.
+OF_FORMS = {
+    "places": (("wide", "long"), "an order of names holds no places"),
+    "best": (("wide", "long"), "an order of names holds no places"),
+    "lowest": (("wide", "long"), "an order of names holds no places"),
+    "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
 }
 
 #: Rules of ballots that a published file tells, where they are not the usual ones.
-RULES_OF_BALLOTS = ("ballots", "repeated", "weights")
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights", "places")
 #: What is said of ballots that need not be full.
 COMPLETE = {
     "tied": "all items, with ties",
     "apart": "some items, with or without ties; an item without a place is compared with no other",
-    "last": "some items, with or without ties; those without a place are behind the others",
+    "last": "some items, with or without ties; those without a place are behind the others, but on a ballot that names "
+    "what is no item",
 }
 
 
@@ -92,8 +106,8 @@ class Declaration:
     form : str, optional
         Of comparisons "long", a row an answer (columns: first item, second item, answer), or "wide", a row a
         questionnaire and a column a pair. Of ballots "wide", a column an item that holds its place, 1 for the best;
-        "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``; "preflib". Of
-        tallies "long" (column: item). The first is the default.
+        "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``; "ranks", a column
+        a place, best first, which holds an item; "preflib". Of tallies "long" (column: item). The first is the default.
     pairs : mapping of str to str, or sequence of str, optional
         Of a wide questionnaire: its columns, and what each asks, like ``Pay vs Hours``. Without it all columns that are
         named so, by two declared items.
@@ -103,7 +117,8 @@ class Declaration:
         "full" by default where the form is wide.
     unranked : {"apart", "last"}, optional
         Of partial ballots, and then needed: whether an item without a place is compared with no other, or tied with all
-        of its kind behind those that have one.
+        of its kind behind those that have one. A ballot that names what is no item may mean by it one that it leaves
+        out: those of such a ballot are compared with no other, either way.
     repeated : {"one", "none"}
         What counts of a person with several ballots: one, by a hash of that person's ballots, or none.
     ballot : str, optional
@@ -112,6 +127,21 @@ class Declaration:
         The column of how much a ballot counts, in whole numbers.
     max_weight : int, optional
         Most that any counts; a larger weight counts as this. Needed with `weight`.
+    places : mapping of str to float or str, optional
+        What a cell of a place means, like ``{"1st choice": 1, "0": ""}``: a place, or "" for none. A key that is a
+        number is meant by its value; others after `clean`. Without it numbers above 0 are places, ``1.00`` is 1, and
+        blanks, NA, n/a, none and dashes are none. A ballot with any other cell ranks nothing.
+    unranked_as : sequence of str
+        Cells, and names on a ballot, that say that there is no place, or no item: ``99``, ``undervote``.
+    best : {"low", "high"}, optional
+        Which number is the best place: the lowest by default.
+    lowest : float, optional
+        The lowest number that is a place, as 0 where places begin at 0.
+    withdrawn : sequence of str
+        Names that ballots may hold and that are no items: they are taken off, and nobody is taken to have meant others.
+    times : str, optional
+        The column that says for how many ballots a row stands, where nobody is named; "none" that each row is one,
+        whatever columns are called.
     before_looking : sequence of str, optional
         Which rules of `clean` (and "aliases") were chosen before anybody looked at the data, or by the list of items
         alone. Nothing can check it: it is declared, and a published release names all others as tuned on the data.
@@ -153,6 +183,12 @@ class Declaration:
     ballot: str | None = None
     weight: str | None = None
     max_weight: int | None = None
+    places: Mapping[str, float | str] | None = None
+    unranked_as: tuple[str, ...] = ()
+    best: Literal["low", "high"] | None = None
+    lowest: float | None = None
+    withdrawn: tuple[str, ...] = ()
+    times: str | None = None
     before_looking: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -163,10 +199,12 @@ class Declaration:
         forms = FORMS[self.kind]
         form = next(iter(forms)) if self.form is None else require_one_of("form", self.form, tuple(forms))
         columns = _texts("columns", self.columns)
-        if len(columns) != len(forms[form]) or len(set(columns)) != len(columns):
+        fits = len(columns) > 0 if form == "ranks" else len(columns) == len(forms[form])
+        if not fits or len(set(columns)) != len(columns):
             asked = f"the columns of {', '.join(forms[form])}" if forms[form] else "none"
+            asked += ", second and so on" * (form == "ranks")
             raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once")
-        for name in ("person", "ballot", "weight"):
+        for name in ("person", "ballot", "weight", "times"):
             if getattr(self, name) is not None:
                 _texts(name, [getattr(self, name)])
         rules, aliases = _texts("clean", self.clean), self.aliases
@@ -192,6 +230,7 @@ class Declaration:
         self._settle_pairs(codes)
         if self.kind == "comparisons":
             settle(self, answers=settled_answers(self.answers, codes, clean))
+        self._settle_cells(codes)
         if self.kind == "ballots":
             self._settle_ballots()
 
@@ -210,6 +249,34 @@ class Declaration:
         if not pairs:
             raise ValueError("pairs are none; at least one is needed")
         settle(self, pairs=pairs)
+
+    def _settle_cells(self, codes: Mapping[str, int]) -> None:
+        """Refuse what gives a cell of a ballot no meaning, or two."""
+        for name in ("unranked_as", "withdrawn"):
+            given = _texts(name, getattr(self, name))
+            if given and self.kind != "ballots":
+                raise ValueError(f"{name} = {shown(given[0])}; {self.kind} have none")
+            clean = cleaner(self.clean, self.aliases)
+            if (name == "withdrawn" or self.form in ("orders", "ranks", "preflib")) and (
+                both := [it for it in given if clean(it) in codes]
+            ):
+                raise ValueError(f"{name} = {shown(both[0])}; it is an item")
+            settle(self, **{name: tuple(dict.fromkeys(given))})
+        for name, (forms, why) in OF_FORMS.items():
+            if getattr(self, name) is not None and self.form not in forms:
+                raise ValueError(f"{name} = {shown(getattr(self, name))}; {why}")
+        if self.places is not None:
+            _texts("places", list(_table("places", self.places)))
+            settle(self, places={key: _place(it) for key, it in self.places.items()})
+        if self.best is not None and require_one_of("best", self.best, ("low", "high")) == "low":
+            settle(self, best=None)
+        if self.lowest is not None:
+            if type(self.lowest) not in (int, float) or not math.isfinite(self.lowest):
+                raise ValueError(f"lowest = {shown(self.lowest)}; the lowest number that is a place is needed")
+            settle(self, lowest=float(self.lowest))
+        if self.times is not None and self.person is not None:
+            raise ValueError(f"times = {shown(self.times)}; where a column says who, each row is one person's")
+        meanings(self)
 
     def _settle_ballots(self) -> None:
         """Refuse what leaves open which ballots there may be."""
@@ -279,6 +346,8 @@ class Declaration:
             rules["repeated"] = "of a person with several ballots none counts"
         if self.max_weight is not None:
             rules["weights"] = f"from 0 to {self.max_weight}; a larger one counts as that"
+        if self.best == "high":
+            rules["places"] = "the highest number is the best"
         return rules
 
     @classmethod
@@ -393,7 +462,7 @@ def declared_part(path: str | Path) -> dict[str, Any]:
         like = nearest(unknown[0], sorted(known))
         meant = f"{like} is meant, maybe" if like else f"allowed: {', '.join(sorted(known))}"
         raise ValueError(f"{path}: unknown key {shown(unknown[0])}; {meant}")
-    for key in ("kind", "form", "person", "ballots", "unranked", "repeated", "ballot", "weight"):
+    for key in ("kind", "form", "person", "ballots", "unranked", "repeated", "ballot", "weight", "best", "times"):
         if type(given.get(key, "")) is not str:
             raise ValueError(f"{path}: {key} = {shown(given[key])}; text is needed")
     return given
@@ -449,6 +518,12 @@ def _table(name: str, given: Any) -> dict[Any, Any]:
     if type(given) is not dict:
         raise ValueError(f"{name} = {shown(given)}; a table of what is written and what is meant is needed")
     return given
+
+
+def _place(value: Any) -> float | str:
+    if value != "" and (type(value) not in (int, float) or not math.isfinite(value)):
+        raise ValueError(f"places = {shown(value)}; a cell means a number, or nothing ('') for no place")
+    return value if value == "" else float(value)
 
 
 def _toml(value: Any) -> str:

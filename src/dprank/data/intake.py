@@ -44,6 +44,7 @@ def read_file(declared: Declaration, path: Any) -> Intake:
         ("ballots", "wide"): casting.wide,
         ("ballots", "long"): casting.long,
         ("ballots", "orders"): casting.orders,
+        ("ballots", "ranks"): casting.ranks,
     }[declared.kind, declared.form or "long"]
     return form(table)
 

@@ -147,19 +147,38 @@ def test_what_is_a_place(tmp_path_factory, text, places):
 @each(
     "text, reason",
     [
-        ("roads > > parks", "no such order"),
-        ("roads >", "no such order"),
-        ("= roads", "no such order"),
-        ("> roads", "no such order"),
-        ("roads > roads", "an item twice"),
+        ("21:roads > parks", "no such order"),
+        ("roads > parks (3)", "no such order"),
+        ("2 Roads", "no such order"),
         ("roads = schools > ROADS", "an item twice"),
+        ("roads > schools > parks = Schools > roads = parks > schools = roads", None),
+        ("parks = roads > Roads = schools > parks", "an item twice"),
     ],
 )
 def test_what_is_no_order(tmp_path_factory, text, reason):
     keys = PARTIAL | FORMS["orders"][1] | {"clean": ("casefold",)}
     intake = read(tmp_path_factory.mktemp("p"), f"vote\nparks>roads\n{text}\n", **keys)
-    assert intake.left_out == {reason: 1}
-    assert intake.data.places.tolist() == [[1, -1, 0], [*NOTHING]]
+    assert intake.left_out == ({} if reason is None else {reason: 1})
+    assert intake.data.places.tolist() == [[1, -1, 0], [*NOTHING] if reason else [0, 1, 2]]
+
+
+@each(
+    "text, places",
+    [
+        ("roads > > parks", [0, -1, 1]),
+        ("roads >", [0, -1, -1]),
+        ("= roads", [0, -1, -1]),
+        ("> roads > NA > - > parks", [0, -1, 1]),
+        (">>", [-1, -1, -1]),
+        ("roads > roads", [0, -1, -1]),
+        ("roads > parks > ROADS", [0, -1, 1]),
+        ("roads = roads > parks", [0, -1, 1]),
+    ],
+)
+def test_a_place_that_is_skipped_and_an_item_that_comes_again(tmp_path_factory, text, places):
+    keys = PARTIAL | FORMS["orders"][1] | {"clean": ("casefold",)}
+    intake = read(tmp_path_factory.mktemp("p"), f"vote\n{text}\n", **keys)
+    assert (intake.left_out, intake.data.places.tolist()) == ({}, [places])
 
 
 def test_items_that_are_not_declared_leave_an_order_as_it_is_without_them(tmp_path):
@@ -205,11 +224,13 @@ def test_of_a_person_with_several_ballots(tmp_path_factory, rule, left):
     assert sorted(again.data.places.tolist()) == sorted(intake.data.places.tolist())
 
 
-def test_a_ballot_with_two_places_for_an_item_ranks_nothing_and_one_that_says_it_twice_does(tmp_path):
+def test_an_item_keeps_its_best_place_and_two_orders_of_one_ballot_rank_nothing(tmp_path):
     rows = [(1, "roads", 1), (1, "roads", 2), (1, "parks", 3), (2, "roads", 1), (2, "roads", 1), (3, "parks", "?")]
+    rows += [(4, item, place) for order in (ITEMS, ITEMS[::-1]) for place, item in enumerate(order, 1)]
     intake = read(tmp_path, csv(("who", "thing", "place"), *rows), person="who", **(PARTIAL | FORMS["long"][1]))
-    assert intake.data.places.tolist() == [[*NOTHING], [0, -1, -1], [*NOTHING]]
-    assert intake.left_out == {"no such place": 1, "an item twice": 3}
+    assert intake.data.places.tolist() == [[0, -1, 1], [0, -1, -1], [*NOTHING], [*NOTHING]]
+    assert intake.left_out == {"no such place": 1, "an item twice": 6}
+    assert intake.altered == {"ballots that name an item again, by its best place": 1}
 
 
 def test_long_ballots_by_their_own_number(tmp_path):
@@ -425,9 +446,10 @@ def test_one_person_changes_one_wide_ballot(tmp_path_factory, rows, other, rule,
 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
-@given(LONG_ROWS, LONG_ROWS, st.sampled_from(["tied", "partial"]))
-def test_one_person_changes_one_long_ballot(tmp_path_factory, rows, other, kind):
-    keys = WEIGHTED | FORMS["long"][1] | {"ballots": kind, "unranked": "apart" if kind == "partial" else None}
+@given(LONG_ROWS, LONG_ROWS, st.sampled_from(["tied", "apart", "last"]))
+def test_one_person_changes_one_long_ballot(tmp_path_factory, rows, other, unranked):
+    kind, unranked = ("tied", None) if unranked == "tied" else ("partial", unranked)
+    keys = WEIGHTED | FORMS["long"][1] | {"ballots": kind, "unranked": unranked}
     assert moved(tmp_path_factory.mktemp("p"), ("who", "thing", "place", "heavy"), rows, other, keys) <= 1
 
 

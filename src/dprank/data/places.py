@@ -1,0 +1,135 @@
+"""What stands on a ballot, cell by cell and name by name: a place, an item, nothing, or what nobody declared.
+
+Each rule looks at one cell, and the declaration: none at what others wrote, or at how often.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from dprank.data.accounts import BLANK
+from dprank.data.cleaning import cleaner
+
+if TYPE_CHECKING:
+    from dprank.data.declaration import Declaration
+
+__all__ = ["AWAY", "COUNTS", "NONE", "UNKNOWN", "Names", "is_counted", "meanings", "number_of", "place_reader"]
+
+#: How people write that there is no place, in any case.
+NONE = (*BLANK, "n/a", "#n/a", "<na>", "none", "nil", "-", "--", "–", "—", ".")
+#: Of a name: nobody declared it; it is withdrawn, or says that there is none.
+UNKNOWN, AWAY = -1, -2
+#: Columns that say, by their name, for how many ballots a row stands.
+COUNTS = ("count", "counts", "frequency", "freq", "multiplicity", "times", "votes", "ballots", "number of ballots")
+#: A count beside a name: `21:Ann`, `21 Ann`, `Ann (21)`, `Ann x 21`.
+_FRONT = re.compile(r"[0-9]+(?:\s*[:;,.)x×*|]\s*|\s+)(.+)", re.DOTALL)
+_BEHIND = re.compile(r"(.+?)\s*[:;,x×*|(\[]\s*[0-9]+\s*[)\]]?", re.DOTALL)
+
+
+def number_of(text: str) -> float:
+    """The number that a text is; not-a-number where it is none.
+
+    Examples
+    --------
+    >>> number_of("1.00"), number_of(".5"), number_of("1st")
+    (1.0, 0.5, nan)
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def meanings(declared: Declaration) -> tuple[dict[str, float], dict[float, float]]:
+    """What words mean, and what numbers do: a place, or not-a-number for none.
+
+    Raises
+    ------
+    ValueError
+        Where one is said to mean two things.
+    """
+    clean = cleaner(declared.clean)
+    words, numbers = dict[str, float](), dict[float, float]()
+    said = [(key, math.nan if it == "" else float(it)) for key, it in (declared.places or {}).items()]
+    for key, meant in [*said, *((key, math.nan) for key in declared.unranked_as)]:
+        text = clean(key).strip()
+        number = number_of(text)
+        before = words.setdefault(text, meant) if math.isnan(number) else numbers.setdefault(number, meant)
+        if before != meant and not (math.isnan(before) and math.isnan(meant)):
+            raise ValueError("places: two meanings of one cell after cleaning; one is needed")
+    return words, numbers
+
+
+def place_reader(declared: Declaration) -> Callable[[str], float]:
+    """What a cell says of its item: the less the better, not-a-number where there is no place, -inf where it is none.
+
+    Numbers are places by their value (`1.00` is 1, and `.5` comes before it): above 0, or from `lowest` on. `places`
+    and `unranked_as` go first. Whatever is neither is no place: its ballot ranks nothing, since to leave out the cell
+    alone would take one place, as that of the best, off every ballot.
+
+    Examples
+    --------
+    >>> from dprank import Declaration
+    >>> keys = {"kind": "ballots", "items": ["a", "b"], "places": {"1st": 1}, "unranked_as": ["99"]}
+    >>> read = place_reader(Declaration(**keys))
+    >>> [read(text) for text in (" 2.0 ", "1st", "99", "N/A", "0", "2nd")]
+    [2.0, 1.0, nan, nan, -inf, -inf]
+    """
+    clean = cleaner(declared.clean)
+    words, numbers = meanings(declared)
+    sign = -1.0 if declared.best == "high" else 1.0
+    lowest = declared.lowest
+
+    def meaning(text: str) -> float:
+        text = clean(text).strip()
+        if text in words:
+            return sign * words[text]
+        place = number_of(text)
+        if math.isnan(place):
+            return math.nan if text.lower() in NONE else -math.inf
+        if place in numbers:
+            return sign * numbers[place]
+        fits = math.isfinite(place) and (place > 0 if lowest is None else place >= lowest)
+        return sign * place if fits else -math.inf
+
+    return meaning
+
+
+class Names:
+    """What a name on a ballot stands for: an item by its number, or `UNKNOWN`, or `AWAY`."""
+
+    def __init__(self, declared: Declaration) -> None:
+        self.clean = cleaner(declared.clean, declared.aliases)
+        self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
+        self._away = {self.clean(name) for name in (*declared.withdrawn, *declared.unranked_as)}
+
+    def code(self, cleaned: str) -> int:
+        """Of a name after cleaning."""
+        if cleaned in self.codes:
+            return self.codes[cleaned]
+        return AWAY if cleaned in self._away or cleaned.strip().lower() in NONE else UNKNOWN
+
+    def coded(self, counts: Mapping[str, int], ledger: Any, items: tuple[str, ...]) -> dict[str, int]:
+        """Of every label; counted as met, but for what does not count."""
+        found = {}
+        for text, number in counts.items():
+            cleaned = self.clean(text)
+            found[text] = self.code(cleaned)
+            if found[text] != AWAY:
+                ledger.met(text, cleaned, found[text], int(number), items)
+        return found
+
+
+def is_counted(part: str, codes: Mapping[str, int], clean: Callable[[str], str]) -> bool:
+    """Whether a part of an order is the name of an item with a count before or behind it.
+
+    Examples
+    --------
+    >>> [is_counted(part, {"Ann": 0}, str) for part in ("21:Ann", "21 Ann", "Ann (21)", "Ann", "Anne", "21")]
+    [True, True, True, False, False, False]
+    """
+    found = (_FRONT.fullmatch(part), _BEHIND.fullmatch(part))
+    return any(it is not None and clean(it[1].strip()) in codes for it in found)
