@@ -58,7 +58,7 @@ class Drawn:
         """How numbers are declared, as flags of a command."""
         said = {"--best": "high"} if self.numbers == "high" else {"--lowest": "0"} if self.numbers == "zero" else {}
         if self.numbers == "words":
-            said["--map"] = ",".join(f"{level + 1}. choice={level + 1}" for level in range(12))
+            said["--map"] = ",".join(f"{level + 1}. choice={level + 1}" for level in range(40))
         return said
 
 
