@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 NAMES = ("oak", "elm [wych]", "fir", "ash/yew", "two words", "ébène", "plum, red", 'a "b"')
-GONE, STRANGE = ("larch", "box"), ("beech?", "tsuga", "21")
+GONE, STRANGE = ("larch", "box"), ("beech?", "tsuga", "21", "7:oak")
 #: Cells that are no place.
 WRONG = ("x", "-3", "1e999", "2nd", "inf", "0,5")
 #: How levels are written.
@@ -100,6 +100,8 @@ def meant(it: Drawn, ballot: Ballot, by_name: bool) -> dict[str, float] | None:
         return None
     place: dict[str, float] = {}
     again = stranger = False
+    if by_name and "oak" in it.items and any(name.lower() == "7:oak" for name, _ in ballot.said):
+        return None  # one ballot, or seven
     for written, level in ballot.said:
         name = written.lower() if it.clean else written
         if name in it.items:

@@ -48,6 +48,7 @@ from dprank.cli.options import (
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
+from dprank.data.places import hints
 
 __all__ = ["by_items", "check", "looked", "would_mend"]
 
@@ -162,7 +163,7 @@ def check(
 def _next(intake: Intake, declared: Declaration) -> list[str]:
     """What to do about the most common slips."""
     told = [] if intake.kept else ["nothing counts: a release would be noise alone"]
-    return told + slips_of_rows(intake, declared)
+    return told + slips_of_rows(intake, declared) + hints(intake, declared)
 
 
 def _chosen(declared: Declaration) -> list[str]:

@@ -31,7 +31,7 @@ from dprank.data.accounts import AGAIN, ALTERED, BEYOND, OPEN, TAKEN_OFF, Intake
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
-from dprank.data.places import AWAY, COUNTS, UNKNOWN, Names, is_counted, number_of, place_reader
+from dprank.data.places import AWAY, COUNTED, COUNTS, UNKNOWN, Names, number_of, place_reader
 from dprank.data.preflib import read_preflib
 
 __all__ = ["long", "orders", "preflib", "ranks", "wide"]
@@ -58,19 +58,12 @@ def orders(table: Table) -> Intake:
     codes, distinct = column.factorize()
     counts = np.bincount(codes, minlength=len(distinct))
     said = _Said(len(distinct), len(declared.items))
-    fault = np.zeros(len(distinct), bool)
     for at, text in enumerate(distinct):
-        groups = [[part for it in tied.split("=") if (part := it.strip())] for tied in text.split(">")]
-        parts = (it for tied in groups for it in tied if names.code(names.clean(it)) == UNKNOWN)
-        fault[at] = any(is_counted(it, names.codes, names.clean) for it in parts)
-        if fault[at]:
-            ledger.misread[text] += int(counts[at])
-            continue
-        for place, tied in enumerate(groups):
-            for part in tied:
+        for place, tied in enumerate(text.split(">")):
+            for part in filter(None, map(str.strip, tied.split("="))):
                 [code] = names.coded({part: counts[at]}, ledger, declared.items).values()
                 said.put(at, code, place)
-    ledger.leave_out(fault[codes], "no such order")
+    ledger.leave_out(said.counted[codes], "no such order")
     ledger.altered[TAKEN_OFF] += int(said.dropped[codes][ledger.stays].sum())
     return _cast(table, said.places[codes], _row_groups(table, person) | said.of(codes))
 
@@ -86,8 +79,9 @@ def ranks(table: Table) -> Intake:
         counts = np.bincount(codes, minlength=len(distinct)).tolist()
         found = names.coded(dict(zip(distinct.tolist(), counts, strict=True)), ledger, declared.items)
         code = np.array([found[it] for it in distinct.tolist()], np.int64)[codes]
-        for item in (*range(len(declared.items)), UNKNOWN):
+        for item in (*range(len(declared.items)), UNKNOWN, COUNTED):
             said.put(code == item, item, place)
+    ledger.leave_out(said.counted, "no such order")
     ledger.altered[TAKEN_OFF] += int(said.dropped[ledger.stays].sum())
     return _cast(table, said.places, _row_groups(table, person) | said.of(slice(None)))
 
@@ -97,7 +91,7 @@ class _Said:
 
     def __init__(self, ballots: int, items: int) -> None:
         self.places = np.full((ballots, items), math.nan)
-        self.again, self.foreign = np.zeros(ballots, bool), np.zeros(ballots, bool)
+        self.again, self.foreign, self.counted = (np.zeros(ballots, bool) for _ in range(3))
         self.dropped = np.zeros(ballots, np.int64)
 
     def put(self, ballots: Any, code: int, place: int) -> None:
@@ -105,6 +99,8 @@ class _Said:
         if code == UNKNOWN:
             self.foreign[ballots] = True
             self.dropped[ballots] += 1
+        elif code == COUNTED:
+            self.counted[ballots] = True
         elif code != AWAY:
             before = self.places[ballots, code]
             self.again[ballots] |= before < place
@@ -145,7 +141,8 @@ def _require_once(table: Table) -> None:
         if column not in table.used and str(column).strip().casefold() in COUNTS:
             raise ValueError(
                 f"{table.path}: column {str(column)!r} may say for how many ballots a row stands; say --times "
-                f"{str(column)!r}, or --times none: each row is one"
+                f"{'none, or give each ballot rows of its own' if table.declared.form == 'long' else repr(str(column))}"
+                f"{'' if table.declared.form == 'long' else ', or --times none: each row is one'}"
             )
 
 
@@ -177,7 +174,7 @@ def long(table: Table) -> Intake:
     named = [name for name in (declared.person, declared.ballot) if name is not None]
     columns = [table.person(name) for name in named]
     ledger.leave_out(item == AWAY, "an item withdrawn, or none")
-    ledger.leave_out(item == UNKNOWN, "an item not declared")
+    ledger.leave_out((item == UNKNOWN) | ((item == COUNTED) & np.isnan(value)), "an item not declared")
     alive = ~ledger.left_for("no person", BEYOND)
     ids = np.zeros((len(named), len(item)), np.int64)
     for at, column in enumerate(columns):
@@ -194,6 +191,7 @@ def long(table: Table) -> Intake:
         ledger.leave_out(bad[group], reason)
 
     leave_group_out(ledger.stays & (value == -math.inf), "no such place")
+    leave_group_out(ledger.stays & (item == COUNTED), "no such order")
     used = ledger.stays & ~np.isnan(value)
     values = np.full((size, len(declared.items)), math.nan)
     np.fmin.at(values, (group[used], item[used]), value[used])
@@ -206,6 +204,7 @@ def long(table: Table) -> Intake:
         weight = np.zeros(size)
         weight[group] = each
         leave_group_out(weight[group] != each, "no such weight")
+    _require_once(table)
     # without persons every ballot is somebody's
     whose = {"rows": group, "person": keys[1], "named": keys[0] > 0, "weight": weight}
     return _cast(table, values, whose | {"again": again, "foreign": foreign})
@@ -322,10 +321,13 @@ def preflib(declared: Any, path: Any) -> Intake:
             for code in at[list(tied)]:  # two spellings of a write-in may be one item
                 said.put(row, code, place)
     for name, code, number in zip(file.names, at, met, strict=True):
-        if code != AWAY:
+        if code == COUNTED:
+            table.ledger.misread[name] += int(number)
+        elif code != AWAY:
             table.ledger.met(name, clean(name), int(code), int(number), declared.items)
     table.ledger.altered[TAKEN_OFF] += int(met[at == UNKNOWN].sum())
     each = np.append(np.repeat(np.arange(len(file.orders)), file.counts), np.full(file.voters - read, -1))
+    table.ledger.leave_out(np.append(said.counted, False)[each], "no such order")
     nothing = np.full((1, len(declared.items)), math.nan)
     values = np.vstack([said.places, nothing])[each]
     whose = {"rows": np.arange(file.voters), "person": None, "weight": None}

@@ -263,7 +263,8 @@ class Declaration:
                 raise ValueError(f"{name} = {shown(both[0])}; it is an item")
             settle(self, **{name: tuple(dict.fromkeys(given))})
         for name, (forms, why) in OF_FORMS.items():
-            if getattr(self, name) is not None and self.form not in forms:
+            said = getattr(self, name)
+            if said is not None and self.form not in forms and (name, said) != ("times", "none"):
                 raise ValueError(f"{name} = {shown(getattr(self, name))}; {why}")
         if self.places is not None:
             _texts("places", list(_table("places", self.places)))

@@ -10,18 +10,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dprank.data.accounts import BLANK
+from dprank.data.accounts import BLANK, OPEN
 from dprank.data.cleaning import cleaner
 
 if TYPE_CHECKING:
+    from dprank.data.accounts import Intake
     from dprank.data.declaration import Declaration
 
-__all__ = ["AWAY", "COUNTS", "NONE", "UNKNOWN", "Names", "is_counted", "meanings", "number_of", "place_reader"]
+__all__ = ["AWAY", "COUNTED", "COUNTS", "NONE", "UNKNOWN", "Names", "hints", "meanings", "number_of", "place_reader"]
 
 #: How people write that there is no place, in any case.
 NONE = (*BLANK, "n/a", "#n/a", "<na>", "none", "nil", "-", "--", "–", "—", ".")
-#: Of a name: nobody declared it; it is withdrawn, or says that there is none.
-UNKNOWN, AWAY = -1, -2
+#: Of a name: nobody declared it; it is withdrawn, or says that there is none; it is an item with a count beside it.
+UNKNOWN, AWAY, COUNTED = -1, -2, -3
 #: Columns that say, by their name, for how many ballots a row stands.
 COUNTS = ("count", "counts", "frequency", "freq", "multiplicity", "times", "votes", "ballots", "number of ballots")
 #: A count beside a name: `21:Ann`, `21 Ann`, `Ann (21)`, `Ann x 21`.
@@ -99,18 +100,36 @@ def place_reader(declared: Declaration) -> Callable[[str], float]:
 
 
 class Names:
-    """What a name on a ballot stands for: an item by its number, or `UNKNOWN`, or `AWAY`."""
+    """What a name on a ballot stands for: an item by its number, or `UNKNOWN`, `AWAY`, `COUNTED`.
+
+    `21:Ann` may mean one ballot, or many: whoever wrote it ranks nothing. To take off that name alone would take the first
+    choice off every ballot of such a file.
+    """
 
     def __init__(self, declared: Declaration) -> None:
         self.clean = cleaner(declared.clean, declared.aliases)
         self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
+        self._longest = 40 + max(map(len, self.codes))
         self._away = {self.clean(name) for name in (*declared.withdrawn, *declared.unranked_as)}
 
     def code(self, cleaned: str) -> int:
-        """Of a name after cleaning."""
+        """Of a name after cleaning.
+
+        Examples
+        --------
+        >>> from dprank import Declaration
+        >>> names = Names(Declaration(kind="ballots", items=["Ann", "Bo"], withdrawn=["Dee"]))
+        >>> [names.code(name) for name in ("Bo", "Anne", "Dee", "n/a", "21:Ann", "2 Bo", "Ann (21)", "21")]
+        [1, -1, -2, -2, -3, -3, -3, -1]
+        """
         if cleaned in self.codes:
             return self.codes[cleaned]
-        return AWAY if cleaned in self._away or cleaned.strip().lower() in NONE else UNKNOWN
+        if cleaned in self._away or cleaned.strip().lower() in NONE:
+            return AWAY
+        if len(cleaned) > self._longest:
+            return UNKNOWN
+        found = (_FRONT.fullmatch(cleaned), _BEHIND.fullmatch(cleaned))
+        return COUNTED if any(it and self.clean(it[1].strip()) in self.codes for it in found) else UNKNOWN
 
     def coded(self, counts: Mapping[str, int], ledger: Any, items: tuple[str, ...]) -> dict[str, int]:
         """Of every label; counted as met, but for what does not count."""
@@ -118,18 +137,22 @@ class Names:
         for text, number in counts.items():
             cleaned = self.clean(text)
             found[text] = self.code(cleaned)
-            if found[text] != AWAY:
+            if found[text] == COUNTED:
+                ledger.misread[text] += int(number)
+            elif found[text] != AWAY:
                 ledger.met(text, cleaned, found[text], int(number), items)
         return found
 
 
-def is_counted(part: str, codes: Mapping[str, int], clean: Callable[[str], str]) -> bool:
-    """Whether a part of an order is the name of an item with a count before or behind it.
-
-    Examples
-    --------
-    >>> [is_counted(part, {"Ann": 0}, str) for part in ("21:Ann", "21 Ann", "Ann (21)", "Ann", "Anne", "21")]
-    [True, True, True, False, False, False]
-    """
-    found = (_FRONT.fullmatch(part), _BEHIND.fullmatch(part))
-    return any(it is not None and clean(it[1].strip()) in codes for it in found)
+def hints(intake: Intake, declared: Declaration) -> list[str]:
+    """What to declare, where ballots hold what nobody declared: for the curator alone, who looks at the data."""
+    told = []
+    if "no such place" in intake.left_out:
+        told.append("say with --map what the cell of a place means, as '1st=1', and with --unranked-as what means none")
+    if any(number_of(text) == 0 for text in intake.misread) and declared.form in ("wide", "long"):
+        told.append("0 is no place: --lowest 0 says that places begin there, --unranked-as 0 that it means none")
+    if OPEN in intake.altered:
+        told.append("a name that is no item: --alias says which one it means, --withdrawn that it means none")
+    if declared.form == "long" and declared.ballot is None and "an item twice" in intake.left_out:
+        told.append("say with --ballot which rows are one ballot, if a person has several")
+    return told
