@@ -24,7 +24,7 @@ from dprank.publication import read_publication
 
 SRC = Path(dprank.__file__).parent
 #: What is said beside an answer, on standard error.
-NOTES = re.compile(r"dprank: (items: those that .* are taken as public|epsilon = \S+ is above 10.*)")
+NOTES = re.compile(r"dprank: (items: those that .* are taken as public|epsilon = \S+ is above 10.*|mind: .*)")
 
 
 class Refused(Exception):

@@ -540,7 +540,7 @@ def test_what_to_do_next(survey, tmp_path, capsys):
     assert "'left' (" in error
     assert "--map left=,equal= with 1, 0.5 or 0" in error
     other = [word if word != "left=1,right=0,equal=0.5" else "outcome" for word in COMPARED]
-    said = run(capsys, "check", survey, *other)[1]
+    said = run(capsys, "check", survey, *other, "--out", plan)[1]
     assert "nothing counts" in said
     assert "left out by what they say" in said
     text = survey.read_text().replace("Pay,Hours", "PAY ,Hours")

@@ -115,7 +115,7 @@ def test_what_says_nothing_says_so(tmp_path, capsys):
     # items as they were declared: no order is shown
     table = [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")]
     assert table == ["oak", "elm", "fir", "ash", "yew"]
-    assert re.fullmatch(r"dprank: with at most 4 people .* that takes about \d+\n", error)
+    assert re.fullmatch(r"dprank: mind: with at most 4 people .* that takes about \d+\n", error)
 
 
 def test_what_says_something_says_it(tmp_path, capsys):

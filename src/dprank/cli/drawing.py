@@ -16,7 +16,6 @@ from dprank.cli.options import cell, console, show_json
 from dprank.cli.taken import exactly
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
-from dprank.foreseen import foreseen
 from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
@@ -119,13 +118,14 @@ def drawn_of(
 ) -> tuple[Any, Receipt | None]:
     """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken.
 
-    `cautions` are of flags and public numbers alone, and said when nothing is refused any more.
+    `cautions`, of flags and public numbers alone, are said before spending, where no flag and no header is refused.
     """
     if out is not None:
         require_writable(out)
     elif sys.stdout is None:
         raise ValueError("standard output is closed, and there is no --out: a release would be lost")
     if rehearse:
+        _warn(cautions)
         import numpy as np
 
         source: Source = np.random.default_rng()
@@ -142,12 +142,16 @@ def drawn_of(
         data = given_as(data)
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):
         data = exactly(data, voters)
-    for caution in cautions:
-        print(visible(f"dprank: {caution}"), file=sys.stderr)
+    _warn(cautions)
     if budget is None:
         return mechanism.release(data, SECURE), None
     paid = dprank.Budget(budget).release_with_receipt
     return paid(mechanism, data, dataset=str(dataset), new_dataset=new_dataset)
+
+
+def _warn(cautions: Sequence[str]) -> None:
+    for caution in filter(None, cautions):
+        print(visible(f"dprank: mind: {caution}"), file=sys.stderr)
 
 
 def drawing_of(persons: int | None, sampling: str | None) -> dict[str, Any]:
@@ -173,6 +177,4 @@ def checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[st
         )
     if top is not None:
         require_whole("top", top, 1, mechanism.n_items)
-    if warned := foreseen(mechanism, drawing["persons"]):
-        print(f"dprank: {warned}", file=sys.stderr)
     return drawing

@@ -57,6 +57,7 @@ from dprank.cli.options import (
 )
 from dprank.cli.taken import completed_by_lot, ranked, shuffled
 from dprank.data.declaration import Declaration
+from dprank.foreseen import foreseen
 from dprank.plan.tags import mechanism_of
 
 __all__ = ["agreement", "app", "consensus", "ranking", "topk", "winner"]
@@ -186,7 +187,8 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
-    drawn = drawn_of(chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, new_dataset, out)
+    source, warned = given or _there(file), [foreseen(chosen, persons)]
+    drawn = drawn_of(chosen, source, declared, made_up, rehearse, budget, dataset, new_dataset, out, None, warned)
     finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -271,9 +273,8 @@ def consensus(
     made_up = lambda rng: shuffled(declared, rng)  # noqa: E731
     # KwikSort falls back on a matrix, which takes the number of voters for public
     as_full = completed_by_lot if mechanism == "PrivateKwikSort" else ranked
-    drawn = drawn_of(
-        chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, as_full if full else None
-    )
+    given_as, warned = as_full if full else None, [foreseen(chosen, persons)]
+    drawn = drawn_of(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, given_as, warned)
     finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
 
 
@@ -473,7 +474,7 @@ def topk(
     """The k most frequent items, in their order, by noise that is added once.
 
     Example: dprank release topk diagnoses.csv --person patient --item diagnosis
-    --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --per-person 2 --epsilon 1
+    --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --epsilon 1
     """
     given = given_counts(counts, file, plan, item, items, person, clean, alias)
     declared = (

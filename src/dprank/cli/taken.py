@@ -44,6 +44,7 @@ def exactly(data: Any, voters: int) -> Any:
 
 
 def shuffled(declared: Declaration, rng: Any, voters: int = 100) -> Any:
+    """Rankings of all items that are made up, for a rehearsal."""
     return dprank.Rankings(_by_lot(voters, len(declared.items), rng), declared.items)
 
 

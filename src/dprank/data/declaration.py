@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -272,7 +271,7 @@ class Declaration:
         if self.best is not None and require_one_of("best", self.best, ("low", "high")) == "low":
             settle(self, best=None)
         if self.lowest is not None:
-            if type(self.lowest) not in (int, float) or not math.isfinite(self.lowest):
+            if type(self.lowest) not in (int, float) or not abs(self.lowest) <= 2**53:
                 raise ValueError(f"lowest = {shown(self.lowest)}; the lowest number that is a place is needed")
             settle(self, lowest=float(self.lowest))
         if self.times is not None and self.person is not None:
@@ -522,7 +521,7 @@ def _table(name: str, given: Any) -> dict[Any, Any]:
 
 
 def _place(value: Any) -> float | str:
-    if value != "" and (type(value) not in (int, float) or not math.isfinite(value)):
+    if value != "" and (type(value) not in (int, float) or not abs(value) <= 2**53):
         raise ValueError(f"places = {shown(value)}; a cell means a number, or nothing ('') for no place")
     return value if value == "" else float(value)
 

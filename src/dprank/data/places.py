@@ -102,8 +102,8 @@ def place_reader(declared: Declaration) -> Callable[[str], float]:
 class Names:
     """What a name on a ballot stands for: an item by its number, or `UNKNOWN`, `AWAY`, `COUNTED`.
 
-    `21:Ann` may mean one ballot, or many: whoever wrote it ranks nothing. To take off that name alone would take the first
-    choice off every ballot of such a file.
+    `21:Ann` may mean one ballot, or many: whoever wrote it ranks nothing. To take off that name alone would take the
+    first choice off every ballot of such a file.
     """
 
     def __init__(self, declared: Declaration) -> None:

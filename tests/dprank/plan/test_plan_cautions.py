@@ -98,7 +98,7 @@ def test_of_a_questionnaire_that_names_nobody_a_ballot_is_protected(capsys, tmp_
     """What the plan writes is what a release takes."""
     rows = ["a vs b,b vs c,a vs c", *["a,b,a"] * 40]
     (tmp_path / "q.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    words = ["--pairs", "all", "--items", "a,b,c", "--out", tmp_path / "it.toml"]
+    words = ["--pairs", "all", "--map", "names", "--items", "a,b,c", "--out", tmp_path / "it.toml"]
     assert run(capsys, "check", tmp_path / "q.csv", *words)[0] == 0
     asked = ["--plan", tmp_path / "it.toml", "--persons", "40", "--answers", "3", "--epsilon", "1"]
     assert run(capsys, "plan", "ranking", *asked, "--balanced", "--out", tmp_path / "plan.toml")[0] == 0
