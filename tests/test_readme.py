@@ -43,6 +43,23 @@ def test_the_package_examples(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
+def test_the_package_examples_are_typed(tmp_path):
+    """As somebody checks them who has the package installed, and settings of nobody."""
+    api = pytest.importorskip("mypy.api")
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    paths = [tmp_path / f"block_{number}.py" for number in range(len(blocks))]
+    for path, block in zip(paths, blocks, strict=True):
+        path.write_text(block, encoding="utf-8")
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text("import dprank\n\nrelease: int = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=4)\n")
+    words = ["--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache")]
+    said, error, code = api.run([*words, *map(str, paths)])
+    assert (code, error) == (0, ""), said
+    assert f"no issues found in {len(blocks)} source files" in said
+    assert api.run([*words, str(wrong)])[2] == 1  # the package's types are seen
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "book/api.md"])
 def test_the_commands_lead_from_a_file_to_a_report(page, tmp_path, monkeypatch, capsys):
     """Every line that begins with dprank, in their order, in an empty folder."""

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import settle
+from dprank._require import no_data, settle
 
 # looked up at every reading of a field
 _attribute, _array = object.__getattribute__, np.ndarray
@@ -71,6 +71,19 @@ class Frozen(ABC):
 
     def __hash__(self) -> int:
         return hash(_comparable(self))
+
+
+class Data(Frozen):
+    """What people gave: tables go through `from_frame`, and a release is none."""
+
+    __slots__ = ()
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse a table, and a release, in the place of the first array, whatever else is missing."""
+        wrong = no_data("data", next(iter((*given, *named.values())), None), f"{cls.__name__} are needed", cls.__name__)
+        if wrong is not None:
+            raise wrong
+        return super().__new__(cls)
 
 
 class FrozenFields(Frozen):

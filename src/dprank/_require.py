@@ -13,6 +13,7 @@ quote a cell, and is replaced ``from None``.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import json
 import math
@@ -40,6 +41,90 @@ MOST_AT_ONCE = 10**8
 MOST_DRAWS = 10**7
 
 
+class WrongType(TypeError, ValueError):
+    """A value of another type than is needed: a TypeError, and as all that is refused a ValueError.
+
+    Examples
+    --------
+    >>> require_whole("k", "3", 1)
+    Traceback (most recent call last):
+        ...
+    dprank._require.WrongType: k = '3'; an integer of at least 1 is needed
+    """
+
+
+def is_table(value: Any) -> bool:
+    """Whether it is a table of pandas, polars or pyarrow, none of which is imported for that.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> is_table(pd.DataFrame()), is_table([[1, 2]])
+    (True, False)
+    """
+    kind = type(value)
+    home = str(getattr(kind, "__module__", "")).partition(".")[0]
+    named = kind.__name__ in ("DataFrame", "LazyFrame", "Table", "RecordBatch")
+    return home in ("pandas", "polars", "pyarrow") and named
+
+
+def is_release(value: Any) -> bool:
+    """Whether it is a release, which no room of data knows."""
+    return _descends(value, "dprank.release", "Release")
+
+
+def is_data(value: Any) -> bool:
+    """Whether it is what people gave, checked."""
+    return _descends(value, "dprank._frozen", "Data")
+
+
+def _descends(value: Any, module: str, name: str) -> bool:
+    return any((it.__module__, it.__name__) == (module, name) for it in type(value).__mro__)
+
+
+def no_data(name: str, value: Any, needed: str, makes: str) -> WrongType | None:
+    """What to say where a table, a release or other data stand for data; None where it is none of these.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> print(no_data("data", pd.DataFrame(), "Comparisons are needed", "Comparisons"))
+    data are a DataFrame; Comparisons are needed: Comparisons.from_frame(frame, items=[...], ...) makes them of a table
+    """
+    kind = type(value).__name__
+    if is_release(value):
+        return WrongType(f"{name} are a {kind}, which is a release and no data; {needed}: what people answered")
+    if is_table(value):
+        made = f"{makes}.from_frame(frame, items=[...], ...) makes them of a table"
+        return WrongType(f"{name} are a {kind}; {needed}: {made}")
+    return WrongType(f"{name} are {kind}; {needed}") if is_data(value) else None
+
+
+class _Unsaid:
+    """Of an argument that nobody gave: None says something."""
+
+    def __repr__(self) -> str:
+        return "needed"
+
+
+UNSAID: Any = _Unsaid()
+
+
+def one_name(person: Any, voter: Any) -> Any:
+    """The column that says who, by the name of the argument, person, or by its name of old.
+
+    Examples
+    --------
+    >>> one_name("who", UNSAID), one_name(UNSAID, None)
+    ('who', None)
+    """
+    if person is UNSAID and voter is UNSAID:
+        raise TypeError("person (or voter, its name of old) is missing: the column that says who answered, or None")
+    if person is not UNSAID and voter is not UNSAID:
+        raise TypeError("person and voter are one argument, by its name and its name of old; person is enough")
+    return voter if person is UNSAID else person
+
+
 def settle(instance: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass to what a validator handed back."""
     for name, value in values.items():
@@ -55,19 +140,20 @@ def require_whole(name: str, value: Any, least: int, most: int = MOST) -> int:
     if not whole or not least <= int(value) <= most:
         small = most == MOST and not (whole and int(value) > most)
         allowed = f"of at least {least}" if small else f"from {least} to {most}"
-        raise ValueError(f"{name} = {shown(value)}; an integer {allowed} is needed")
+        refused = ValueError if isinstance(value, numbers.Number) and not isinstance(value, bool) else WrongType
+        raise refused(f"{name} = {shown(value)}; an integer {allowed} is needed")
     return int(value)
 
 
 def require_real(name: str, value: Any, needed: str, fits: Callable[[float], bool], *, up: bool = False) -> float:
     """Refuse what is not a real number that `fits`, which must be false of NaN."""
-    number = math.nan
+    number, real = math.nan, isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.timedelta64)
     if type(value) is float:
         number = value
-    elif isinstance(value, numbers.Real | Decimal) and not isinstance(value, bool | np.timedelta64):
+    elif real:
         number = _as_float(value, up)
     if not fits(number):
-        raise ValueError(f"{name} = {shown(value)}; {needed}")
+        raise (ValueError if real else WrongType)(f"{name} = {shown(value)}; {needed}")
     return number
 
 
@@ -138,7 +224,7 @@ def require_generator(rng: Any, why: str = "") -> np.random.Generator:
     """Refuse what is no generator, and so `dprank.SECURE` where floating-point coins are tossed."""
     if not isinstance(rng, np.random.Generator):
         because = f"{why}: " if why else ""
-        raise ValueError(f"rng = {source_shown(rng)}; {because}a numpy.random.Generator is needed")
+        raise WrongType(f"rng = {source_shown(rng)}; {because}a numpy.random.Generator is needed")
     return rng
 
 
@@ -153,7 +239,7 @@ def require_one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
 def require_bool(name: str, value: Any) -> bool:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} = {shown(value)}; True or False is needed")
+        raise WrongType(f"{name} = {shown(value)}; True or False is needed")
     return bool(value)
 
 
@@ -161,18 +247,27 @@ def require_label(field: str, value: Any) -> Any:
     """Refuse what names nothing: neither text nor a number, a date, or a tuple of such."""
     parts = value if isinstance(value, tuple) and value else (value,)
     if not all(isinstance(part, str | numbers.Real | date) and part == part for part in parts):
-        raise ValueError(f"{field} = {shown(value)}; a name is needed")
+        raise WrongType(f"{field} = {shown(value)}; a name is needed")
     return value
 
 
 def require_columns(labels: Iterable[Any], names: Iterable[Any]) -> None:
     """Refuse columns of which one that is asked for is missing, or comes again; the others may be data."""
-    labels = list(labels)
+    labels, names = list(labels), list(names)
     for name in names:
         require_label("column", name)
+    for name in names:
         if (count := labels.count(name)) != 1:
             fault = f"is in the table {count} times" if count else "is not in the table"
-            raise ValueError(f"column {shown(name)} {fault}, which has {len(labels)} columns")
+            raise ValueError(f"column {shown(name)} {fault}, which has {len(labels)} columns{_like(labels, name)}")
+
+
+def _like(labels: list[Any], name: Any) -> str:
+    """The column that is written most like the one that was asked for; any other may be data."""
+    words = [label for label in labels if isinstance(label, str)]
+    plain = {word.strip().casefold(): word for word in reversed(words)}
+    like = difflib.get_close_matches(name.strip().casefold(), list(plain), n=1) if isinstance(name, str) else []
+    return f"; {shown(plain[like[0]])} is meant, maybe" if like and plain[like[0]] != name else ""
 
 
 def is_number(value: Any) -> bool:
@@ -205,7 +300,7 @@ def as_list(name: str, values: Any, needed: str) -> list[Any]:
     try:
         return list(values)
     except Exception:  # what is foreign may raise anything
-        raise ValueError(f"{name} = {shown(values)}; {needed}") from None
+        raise WrongType(f"{name} = {shown(values)}; {needed}") from None
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
@@ -226,7 +321,7 @@ def as_floats(name: str, values: Any) -> NDArray[np.float64]:
         with np.errstate(over="ignore"):
             return np.asarray(given if given.dtype.kind in "biufO" else {}, float)
     except Exception:
-        raise ValueError(f"{name} of type {type(values).__name__}; numbers in a regular shape are needed") from None
+        raise WrongType(f"{name} of type {type(values).__name__}; numbers in a regular shape are needed") from None
 
 
 def require_integers(name: str, values: ArrayLike) -> NDArray[Any]:
@@ -235,7 +330,7 @@ def require_integers(name: str, values: ArrayLike) -> NDArray[Any]:
     if array.size == 0:
         return np.zeros(0, np.int64)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds {array.dtype.type.__name__}; integers are needed")
+        raise WrongType(f"{name} holds {array.dtype.type.__name__}; integers are needed")
     return array
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, Literal, Self, cast, get_args
 
@@ -16,7 +16,19 @@ from scipy.special import expit
 
 from dprank._frozen import FrozenFields
 from dprank._json import NO_RELEASE, alike, floats, loaded, names, number, plain, read, refuse, written
-from dprank._require import as_array, as_floats, require_one_of, require_whole, settle, shown, visible
+from dprank._notebook import shown_html
+from dprank._picture import Places
+from dprank._require import (
+    WrongType,
+    as_array,
+    as_floats,
+    is_data,
+    require_one_of,
+    require_whole,
+    settle,
+    shown,
+    visible,
+)
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source, drawn_exactly
@@ -55,8 +67,8 @@ _MARK: dict[Origin | None, str] = {
 }
 #: Of the file that `Release.to_json` writes; another number when its fields change.
 FORMAT = 1
-#: Items that are named in a sentence.
-_NAMED = 12
+#: Items that are named in a sentence, and of which a notebook is told the ranges: of matrices that takes a while.
+_NAMED, _DRAWN = 12, 1000
 #: What every release of a kind has.
 _ANSWERS = ("items", "order", "reject")
 
@@ -122,12 +134,24 @@ class Release(FrozenFields):
         """The answer as a pandas.DataFrame."""
 
     def __str__(self) -> str:
+        return visible("; ".join(filter(None, [self._said(), self._promised()])))
+
+    def _promised(self) -> str:
+        """What is promised, by what, and what drew it."""
         promise = "" if self.guarantee is None else f"{self.guarantee}, by {type(self.mechanism).__name__}"
-        said = "; ".join(filter(None, [self._said(), promise, self.mark or "drawn by the operating system"]))
-        return visible(said)
+        return "; ".join(filter(None, [promise, self.mark or "drawn by the operating system"]))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self}>"
+        return f"<{type(self).__name__}, a release: {self}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, a picture of the places where ranges are known, and the table."""
+        among = "" if isinstance(self, Ranking) else " among these"
+        return shown_html(self._said(), self.to_frame(), self._places(), self._promised(), among)
+
+    def _places(self) -> Places | None:
+        """What is drawn; None where no range is known from the release alone."""
+        return None
 
     def to_json(self) -> str:
         """The release as text that `from_json` reads: nothing but what may be published.
@@ -256,6 +280,8 @@ class Ranking(Release):
     >>> ranking = Ranking(("roads", "parks", "debt"), np.array([1, 0, 2]))
     >>> ranking.ranking, sorted(ranking.top(2))
     (('parks', 'roads', 'debt'), ['parks', 'roads'])
+    >>> ranking.winner, list(ranking), len(ranking)
+    ('parks', ['parks', 'roads', 'debt'], 3)
     """
 
     items: tuple[str, ...]
@@ -264,6 +290,11 @@ class Ranking(Release):
     margins: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
+        if is_data(self.items):
+            kind = type(self.items).__name__
+            raise WrongType(
+                f"items are {kind}, which are data and no release: a mechanism makes one, by its release(data, rng)"
+            )
         if not isinstance(self.items, list | tuple) or not all(isinstance(item, str) for item in self.items):
             raise ValueError("items are no list of names")
         m, order = len(self.items), as_array("order", self.order)
@@ -276,6 +307,26 @@ class Ranking(Release):
                 raise ValueError(f"{name} have another shape than {shape}")
             settle(self, **{name: values})
         super().__post_init__()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ranking)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def winner(self) -> str:
+        """The name in the first place; `intervals` says whether it may have another."""
+        return self.ranking[0]
+
+    def _places(self) -> Places | None:
+        if self.mechanism is None or len(self) > _DRAWN or getattr(self.mechanism, "asks_persons", False):
+            return None
+        try:
+            opened = open_places(self, 0.95, None, None)
+        except ValueError:  # of these no law is known
+            return None
+        return Places(self.ranking, list(zip(*(opened[it].tolist() for it in ("lowest", "highest")), strict=True)))
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -463,6 +514,8 @@ class Selection(Release):
 
     Examples
     --------
+    >>> list(Selection(np.array(["flu", "asthma"]))), Selection(np.array(["flu"])).winner
+    (['flu', 'asthma'], 'flu')
     >>> Selection(np.array(["flu", "asthma"]), np.array([210, 130])).to_frame().to_dict("records")
     [{'item': 'flu', 'value': 210}, {'item': 'asthma', 'value': 130}]
     """
@@ -480,6 +533,35 @@ class Selection(Release):
             raise ValueError("items and values must be two lists of one length")
         settle(self, values=values, items=_one_kind(items))
         super().__post_init__()
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items if self.items.dtype.kind in "mM" else self.items.tolist())
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def winner(self) -> Any:
+        """The best of the items.
+
+        Raises
+        ------
+        AttributeError
+            Where there are several, and their order is not released.
+        """
+        if len(self) > 1 and not getattr(self.mechanism, "ordered", False):
+            raise AttributeError(f"winner: none of {len(self)} items is the first, as their order is not released")
+        return next(iter(self))
+
+    def _places(self) -> Places | None:
+        # the places are of the values, which may be in another order than the items
+        if self.values is None or getattr(self.mechanism, "value_scale", None) is None or not 1 < len(self) <= _DRAWN:
+            return None
+        table = self.intervals()
+        at = list(zip(table["lowest"].tolist(), table["highest"].tolist(), strict=True))
+        if not all(low <= place <= high for place, (low, high) in enumerate(at, 1)):
+            return None
+        return Places([str(item) for item in self], at)
 
     def to_frame(self) -> Any:
         """A row an item: item, and value where there are any."""

@@ -15,6 +15,7 @@ HOME = Path(dprank.__file__).parent
 FLOORS = (
     {"_binomial", "_require", "_quadrature", "_search"},
     {"_frozen", "_picture"},
+    {"_notebook"},
     {"data"},
     {"privacy"},
     {"models"},

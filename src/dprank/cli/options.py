@@ -324,6 +324,8 @@ def declaration_of(
     try:
         before = _before(before_looking, Declaration(**merged | {"before_looking": None}), base)
         return Declaration(**merged | {"before_looking": before})
+    except ValueError:  # which a wrong type is, too
+        raise
     except (TypeError, AttributeError):
         raise ValueError(f"{plan}: a value of another kind than the key has") from None
 

@@ -9,8 +9,19 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._frozen import Frozen, frozen
-from dprank._require import as_array, is_number, require_columns, require_integers, require_whole, settle
+from dprank._frozen import Data, frozen
+from dprank._require import (
+    UNSAID,
+    WrongType,
+    as_array,
+    is_number,
+    no_data,
+    one_name,
+    require_columns,
+    require_integers,
+    require_whole,
+    settle,
+)
 from dprank.data.bounding import kept, person_ids
 from dprank.data.files import as_pandas
 from dprank.data.rankings import Rankings, require_items
@@ -27,7 +38,7 @@ HEAVIEST = 1 << 20
 _BLOCK = 1 << 22
 
 
-class Ballots(Frozen):
+class Ballots(Data):
     """One order a voter, of all items or of some, with or without ties; they stay as they were validated.
 
     Two items that a ballot ranks alike are tied, and an item that it does not rank is compared with none: neither says
@@ -103,7 +114,7 @@ class Ballots(Frozen):
         return len(self.places)
 
     def __repr__(self) -> str:
-        return f"Ballots of {self.n_items} items by {len(self)} voter{'s' * (len(self) != 1)}"
+        return f"Ballots of {self.n_items} items by {len(self)} voter{'s' * (len(self) != 1)}: data, secret"
 
     @property
     def n_items(self) -> int:
@@ -124,12 +135,20 @@ class Ballots(Frozen):
         [0, 0]
         """
         if not isinstance(rankings, Rankings):
-            raise ValueError(f"rankings are of type {type(rankings).__name__}; dprank.Rankings are needed")
+            raise WrongType(f"rankings are of type {type(rankings).__name__}; dprank.Rankings are needed")
         places = rankings.positions.astype(_kind(rankings.n_items))
         return object.__new__(cls)._settle(places, rankings.items, np.ones(len(places), np.int64))
 
     @classmethod
-    def from_frame(cls, frame: Any, *, items: Sequence[str], voter: str | None, weight: str | None = None) -> Ballots:
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        items: Sequence[str],
+        person: str | None = UNSAID,
+        weight: str | None = None,
+        voter: str | None = UNSAID,
+    ) -> Ballots:
         """Ballots from a table with a column an item that holds its place, 1 for the best, or nothing.
 
         Parameters
@@ -138,7 +157,7 @@ class Ballots(Frozen):
             One row a ballot. Other columns are ignored.
         items : sequence of str
             As in `Ballots`: the names of columns; a column called 7 is that of the item "7".
-        voter : str or None
+        person, voter : str or None
             As in `dprank.Rankings.from_frame`: of a person with several ballots one stays, by a hash of that person's.
         weight : str, optional
             The column of weights.
@@ -156,20 +175,20 @@ class Ballots(Frozen):
         --------
         >>> import pandas as pd
         >>> table = pd.DataFrame({"person": ["ann", "bob"], "roads": [1, 2], "parks": [1, None]})
-        >>> Ballots.from_frame(table, items=["roads", "parks"], voter="person").places.tolist()
+        >>> Ballots.from_frame(table, items=["roads", "parks"], person="person").places.tolist()
         [[0, 0], [0, -1]]
         """
-        frame, names = as_pandas(frame), require_items(items)
+        voter, frame, names = one_name(person, voter), as_pandas(frame), require_items(items)
         labels = list(map(str, frame.columns))
         require_columns(labels, (*names, *(it for it in (voter, weight) if it is not None)))
-        person = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
+        who = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
         columns = [frame.iloc[:, labels.index(name)] for name in names]
         values = np.stack([_places_of(name, column) for name, column in zip(names, columns, strict=True)], axis=1)
         places = dense_places(values)
         heavy = None if weight is None else require_integers(weight, frame.iloc[:, labels.index(weight)].to_numpy())
         stays = np.ones(len(places), bool)
-        if person is not None and len(np.unique(person)) < len(person):
-            stays = kept([person], list(places.T) + ([] if heavy is None else [heavy]), 1)
+        if who is not None and len(np.unique(who)) < len(who):
+            stays = kept([who], list(places.T) + ([] if heavy is None else [heavy]), 1)
         return cls(places[stays], names, None if heavy is None else heavy[stays])
 
     def unranked_last(self) -> Ballots:
@@ -213,7 +232,7 @@ class Ballots(Frozen):
         """
         draw = getattr(rng, "permutation", None)
         if not callable(draw):
-            raise ValueError(f"rng is of type {type(rng).__name__}; numpy.random.Generator or dprank.SECURE are needed")
+            raise WrongType(f"rng is of type {type(rng).__name__}; numpy.random.Generator or dprank.SECURE are needed")
         m = self.n_items
         lots = np.array([draw(m) for _ in range(len(self))], np.int64).reshape(len(self), m)
         front = np.array([draw(2)[0] for _ in range(len(self))], bool)
@@ -334,7 +353,7 @@ def require_ballots(data: Any, n_items: int | None = None, least: int = 0) -> Ba
     Examples
     --------
     >>> require_ballots(Rankings([[0, 1]], items=["roads", "parks"]), n_items=2)
-    Ballots of 2 items by 1 voter
+    Ballots of 2 items by 1 voter: data, secret
     >>> require_ballots(Ballots([[0, 0]], items=["roads", "parks"]), n_items=3)
     Traceback (most recent call last):
         ...
@@ -343,7 +362,9 @@ def require_ballots(data: Any, n_items: int | None = None, least: int = 0) -> Ba
     if isinstance(data, Rankings):
         data = Ballots.from_rankings(data)
     if not isinstance(data, Ballots):
-        raise ValueError(f"data are of type {type(data).__name__}; dprank.Ballots or dprank.Rankings are needed")
+        raise no_data("data", data, "Ballots or Rankings are needed", "Ballots") or WrongType(
+            f"data are of type {type(data).__name__}; dprank.Ballots or dprank.Rankings are needed"
+        )
     if n_items is not None and data.n_items != n_items:
         raise ValueError(f"items = {data.n_items} in the data; this mechanism is for n_items = {n_items}")
     if len(data) < least:

@@ -11,10 +11,14 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._frozen import Frozen, frozen
+from dprank._frozen import Data, frozen
 from dprank._require import (
+    UNSAID,
+    WrongType,
     as_list,
     is_number,
+    no_data,
+    one_name,
     require_bool,
     require_column,
     require_columns,
@@ -54,7 +58,7 @@ FEW_ROWS = 20_000
 _TWICE = (0, 1, 2)
 
 
-class Comparisons(Frozen):
+class Comparisons(Data):
     """Outcomes of comparisons between pairs of items; they stay as they were validated.
 
     Attributes cannot be set or deleted and arrays are read-only, also after pickling and copying; nothing is shared
@@ -90,7 +94,7 @@ class Comparisons(Frozen):
     Examples
     --------
     >>> Comparisons([0, 1], [1, 2], [1, 0.5], items=["London", "Paris", "Rome"], voter=[7, 7])
-    Comparisons of 3 items by voters who are known
+    Comparisons of 3 items by voters who are known: data, secret
     """
 
     __slots__ = ("_last", "first", "items", "points", "second", "unanswered", "voter")
@@ -164,7 +168,7 @@ class Comparisons(Frozen):
 
     def __repr__(self) -> str:
         by = "voters who are not known" if self.voter is None else "voters who are known"
-        return f"Comparisons of {self.n_items} items by {by}"
+        return f"Comparisons of {self.n_items} items by {by}: data, secret"
 
     @property
     def n_items(self) -> int:
@@ -181,12 +185,13 @@ class Comparisons(Frozen):
         frame: Any,
         *,
         items: Sequence[str],
-        voter: str | None,
+        person: str | None = UNSAID,
         first: str = "first",
         second: str = "second",
         outcome: str = "outcome",
         answers: str | Mapping[str, float] = "outcome",
         missing: Literal["refuse", "drop"] = "refuse",
+        voter: str | None = UNSAID,
     ) -> Comparisons:
         """Comparisons from a tidy table of item names.
 
@@ -196,7 +201,7 @@ class Comparisons(Frozen):
             One row an answer.
         items : sequence of str
             All item names, in the order of their codes.
-        voter : str or None
+        person : str or None
             The column that says who gave an answer, by labels of any kind: "Ann" and "ann " are one person (see
             `dprank.data.bounding.person_ids`). None says aloud that it is not known: then one comparison alone can be
             protected.
@@ -206,6 +211,8 @@ class Comparisons(Frozen):
             What an outcome means, as in `dprank.Declaration`: 1, 0.5 and 0 themselves, unless it is said.
         missing : {"refuse", "drop"}
             What to do with rows whose outcome is empty; of what is dropped `unanswered` says what was asked.
+        voter
+            The name of old of `person`.
 
         Raises
         ------
@@ -217,11 +224,11 @@ class Comparisons(Frozen):
         >>> import pandas as pd
         >>> rows = [("Rome", "Paris", 1, "ann"), ("Paris", "London", 0.5, "Ann ")]
         >>> table = pd.DataFrame(rows, columns=["first", "second", "outcome", "person"])
-        >>> answers = Comparisons.from_frame(table, items=["London", "Paris", "Rome"], voter="person")
+        >>> answers = Comparisons.from_frame(table, items=["London", "Paris", "Rome"], person="person")
         >>> len(answers), len(answers.voters)
         (2, 1)
         """
-        frame = as_pandas(frame)
+        voter, frame = one_name(person, voter), as_pandas(frame)
         require_columns(frame.columns, (first, second, outcome, *([] if voter is None else [voter])))
         require_one_of("missing", missing, ("refuse", "drop"))
         gone = frame[outcome].isna().to_numpy()
@@ -353,7 +360,7 @@ class Comparisons(Frozen):
 def require_comparisons(data: Any, n_items: int | None = None) -> Comparisons:
     """Refuse what are no comparisons (of so many items)."""
     if not isinstance(data, Comparisons):
-        raise ValueError(
+        raise no_data("data", data, "Comparisons are needed", "Comparisons") or WrongType(
             f"data are a {type(data).__name__}; Comparisons are needed (Comparisons.from_frame makes them)"
         )
     if n_items is not None and data.n_items != n_items:
@@ -365,12 +372,13 @@ def read_comparisons(
     path: str | PathLike[str],
     *,
     items: Sequence[str],
-    voter: str | None,
+    person: str | None = UNSAID,
     first: str = "first",
     second: str = "second",
     outcome: str = "outcome",
     answers: str | Mapping[str, float] = "outcome",
     missing: Literal["refuse", "drop"] = "refuse",
+    voter: str | None = UNSAID,
 ) -> Comparisons:
     """Comparisons from a CSV or Parquet file of item names.
 
@@ -378,7 +386,7 @@ def read_comparisons(
     ----------
     path : path
         Parquet if its name or its first bytes say so, else CSV.
-    items, voter, first, second, outcome, answers, missing
+    items, person, first, second, outcome, answers, missing, voter
         As in `Comparisons.from_frame`.
 
     Raises
@@ -390,16 +398,17 @@ def read_comparisons(
     --------
     >>> import dprank
     >>> answers = dprank.read_comparisons(
-    ...     dprank.example("answers.csv"), items=["London", "Paris", "Rome"], voter="person"
+    ...     dprank.example("answers.csv"), items=["London", "Paris", "Rome"], person="person"
     ... )
     >>> answers
-    Comparisons of 3 items by voters who are known
+    Comparisons of 3 items by voters who are known: data, secret
     """
+    voter = one_name(person, voter)
     labels, names = [name for name in (first, second, voter) if name is not None], item_names(items)
     numbers = isinstance(answers, str) and answers != "names"
     frame = read_table(path, [*labels, *([] if numbers else [outcome])], [outcome] if numbers else [])
     return Comparisons.from_frame(
-        frame, items=names, voter=voter, first=first, second=second, outcome=outcome, answers=answers, missing=missing
+        frame, items=names, person=voter, first=first, second=second, outcome=outcome, answers=answers, missing=missing
     )
 
 

@@ -372,10 +372,10 @@ class Declaration:
             raise ValueError(f"{path}: {missing[0]} is missing")
         try:
             return cls(**given)
-        except (TypeError, AttributeError):
-            raise ValueError(f"{path}: a value of another kind than the key has") from None
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+        except (TypeError, AttributeError):
+            raise ValueError(f"{path}: a value of another kind than the key has") from None
 
     def to_toml(self) -> str:
         """The declaration as a file that `from_toml` reads.

@@ -14,7 +14,7 @@ from uuid import UUID
 
 import numpy as np
 
-from dprank._require import require_columns, require_extra, require_label, shown
+from dprank._require import WrongType, require_columns, require_extra, require_label, shown
 from dprank.data.kinds import require_unpacked
 
 __all__ = [
@@ -134,7 +134,7 @@ def as_pandas(frame: Any) -> Any:
         require_extra("pyarrow", "parquet", "a table of polars")
         frame, made_by = frame.to_arrow(), "pyarrow"
     if isinstance(frame, type) or not callable(getattr(frame, "to_pandas", None)):
-        raise ValueError(
+        raise WrongType(
             f"frame is of type {type(frame).__name__}; a pandas.DataFrame is needed, or a table of polars or pyarrow"
         )
     try:
@@ -301,7 +301,7 @@ def require_path(path: Any) -> Path:
     try:
         named = Path(path)
     except TypeError:
-        raise ValueError(f"path is of type {type(path).__name__}; the name of a file is needed") from None
+        raise WrongType(f"path is of type {type(path).__name__}; the name of a file is needed") from None
     _require_one_line(str(named))
     return named
 

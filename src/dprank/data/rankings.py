@@ -10,8 +10,8 @@ import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._frozen import Frozen, frozen
-from dprank._require import is_number, require_columns, settle
+from dprank._frozen import Data, frozen
+from dprank._require import UNSAID, WrongType, is_number, no_data, one_name, require_columns, settle
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import item_names
 from dprank.data.files import as_pandas, read_table
@@ -23,7 +23,7 @@ __all__ = ["UNRANKED", "Rankings", "read_rankings"]
 UNRANKED = "which may have ties and gaps, and rank nothing where a row of a file did not fit"
 
 
-class Rankings(Frozen):
+class Rankings(Data):
     """One ranking a voter; they stay as they were validated.
 
     Attributes cannot be set or deleted and the array is read-only, also after pickling and copying; nothing is shared
@@ -68,7 +68,7 @@ class Rankings(Frozen):
         return len(self.positions)
 
     def __repr__(self) -> str:
-        return f"Rankings of {self.n_items} items by {len(self)} voter{'s' * (len(self) != 1)}"
+        return f"Rankings of {self.n_items} items by {len(self)} voter{'s' * (len(self) != 1)}: data, secret"
 
     @property
     def n_items(self) -> int:
@@ -94,7 +94,9 @@ class Rankings(Frozen):
         return cls(np.argsort(as_positions("orders", _codes(orders, names)), axis=1), names)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, items: Sequence[str], voter: str | None) -> Rankings:
+    def from_frame(
+        cls, frame: Any, *, items: Sequence[str], person: str | None = UNSAID, voter: str | None = UNSAID
+    ) -> Rankings:
         """Rankings from a table with a column an item that holds its place, 1 for the best.
 
         Parameters
@@ -103,11 +105,13 @@ class Rankings(Frozen):
             One row a ranking; each uses every place 1 .. items once. Other columns are ignored.
         items : sequence of str
             As in `Rankings`: the names of columns; a column called 7 is that of the item "7".
-        voter : str or None
+        person : str or None
             The column that says who gave a ranking, by labels of any kind: "Ann" and "ann " are one person (see
             `dprank.data.bounding.person_ids`). Guarantees protect all that one person contributes, if that is one
             ranking: of a person with several one stays, by a rule that sees that person's rows only
             (`dprank.data.bounding.kept`). None says aloud that no person has two, which nothing checks.
+        voter
+            The name of old of `person`.
 
         Returns
         -------
@@ -124,16 +128,16 @@ class Rankings(Frozen):
         >>> import pandas as pd
         >>> rows = [("ann", 1, 2), ("Ann ", 2, 1), ("bob", 1, 2)]
         >>> table = pd.DataFrame(rows, columns=["person", "roads", "parks"])
-        >>> len(Rankings.from_frame(table, items=["roads", "parks"], voter="person"))
+        >>> len(Rankings.from_frame(table, items=["roads", "parks"], person="person"))
         2
         """
         import pandas as pd
 
         names = require_items(items)
-        frame = as_pandas(frame)
+        voter, frame = one_name(person, voter), as_pandas(frame)
         labels = list(map(str, frame.columns))
         require_columns(labels, (*names, *([] if voter is None else [voter])))
-        person = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
+        who = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
         places = frame.iloc[:, [labels.index(name) for name in names]]
         if (gone := places.isna().any(axis=1).to_numpy()).any():
             raise ValueError(f"row {np.argmax(gone)} has a place missing; a ranking uses every place once")
@@ -153,8 +157,8 @@ class Rankings(Frozen):
         if (wrong := (np.sort(table, axis=1) != np.arange(1, m + 1)).any(axis=1)).any():
             raise ValueError(f"row {np.argmax(wrong)} is no ranking; it uses every place 1 .. {m} once")
         ranks = table.astype(np.int64) - 1
-        if person is not None and len(np.unique(person)) < len(person):
-            ranks = ranks[kept([person], list(ranks.T), 1)]
+        if who is not None and len(np.unique(who)) < len(who):
+            ranks = ranks[kept([who], list(ranks.T), 1)]
         return cls(ranks, names)
 
     def pairwise(self) -> NDArray[np.int64]:
@@ -168,14 +172,16 @@ class Rankings(Frozen):
         return _pairwise(self.positions)
 
 
-def read_rankings(path: str | PathLike[str], *, items: Sequence[str], voter: str | None) -> Rankings:
+def read_rankings(
+    path: str | PathLike[str], *, items: Sequence[str], person: str | None = UNSAID, voter: str | None = UNSAID
+) -> Rankings:
     """Rankings from a CSV or Parquet file with a column an item that holds its place, 1 for the best.
 
     Parameters
     ----------
     path : path
         Parquet if its name or its first bytes say so, else CSV; one row a ranking.
-    items, voter
+    items, person, voter
         As in `Rankings.from_frame`.
 
     Raises
@@ -187,12 +193,12 @@ def read_rankings(path: str | PathLike[str], *, items: Sequence[str], voter: str
     --------
     >>> import dprank
     >>> items = ["roads", "schools", "parks", "debt"]
-    >>> dprank.read_rankings(dprank.example("ballots.csv"), items=items, voter="person").n_items
+    >>> dprank.read_rankings(dprank.example("ballots.csv"), items=items, person="person").n_items
     4
     """
-    names = require_items(items)
+    names, voter = require_items(items), one_name(person, voter)
     frame = read_table(path, [] if voter is None else [voter], names)
-    return Rankings.from_frame(frame, items=names, voter=voter)
+    return Rankings.from_frame(frame, items=names, person=voter)
 
 
 def _codes(orders: Any, names: tuple[str, ...]) -> Any:
@@ -222,9 +228,11 @@ def require_rankings(data: Any, n_items: int | None = None, least: int = 0, *, n
     ValueError: data have too few voters; at least 3 are needed
     """
     if type(data).__name__ == "Ballots":
-        raise ValueError(f"data are dprank.Ballots, {UNRANKED}; data.completed(dprank.SECURE) are rankings of as many")
+        raise WrongType(f"data are dprank.Ballots, {UNRANKED}; data.completed(dprank.SECURE) are rankings of as many")
     if not isinstance(data, Rankings):
-        raise ValueError(f"data are of type {type(data).__name__}; dprank.Rankings are needed (Rankings.from_frame)")
+        raise no_data("data", data, "Rankings are needed", "Rankings") or WrongType(
+            f"data are of type {type(data).__name__}; dprank.Rankings are needed (Rankings.from_frame)"
+        )
     if n_items is not None and data.n_items != n_items:
         raise ValueError(f"items = {data.n_items} in the data; this mechanism is for n_items = {n_items}")
     if n_voters is not None and len(data) != n_voters:

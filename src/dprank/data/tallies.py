@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._frozen import Frozen, frozen
+from dprank._frozen import Data, frozen
 from dprank._require import (
     MOST,
     WIDEST_COUNT,
     as_array,
     as_list,
+    no_data,
     require_columns,
     require_integers,
     require_unmasked,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 MOST_CHOSEN = 10**7
 
 
-class Tallies(Frozen):
+class Tallies(Data):
     """Which items each person has; they stay as they were validated.
 
     An item that a person has twice counts once, and the order of the rows is forgotten. Two are equal if all their rows
@@ -103,7 +104,7 @@ class Tallies(Frozen):
         return len(self.person)
 
     def __repr__(self) -> str:
-        return f"Tallies of {self.n_items} items by persons who are known"
+        return f"Tallies of {self.n_items} items by persons who are known: data, secret"
 
     @property
     def n_items(self) -> int:
@@ -199,7 +200,7 @@ def read_tallies(path: str | PathLike[str], *, items: Iterable[Any], person: str
     >>> import dprank
     >>> items = ["asthma", "flu", "gout", "kuru", "measles", "migraine"]
     >>> dprank.read_tallies(dprank.example("diagnoses.csv"), items=items, person="patient", item="diagnosis")
-    Tallies of 6 items by persons who are known
+    Tallies of 6 items by persons who are known: data, secret
     """
     names = require_items(None, items)[1] or ()
     if not is_parquet(path) and (other := [at for at, name in enumerate(names) if not isinstance(name, str)]):
@@ -389,6 +390,8 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
         full = np.zeros(n_items, given.dtype if len(given) else np.int64)
         full[at] = given
         return _series(full, items)
+    if (wrong := no_data("values", values, "Tallies, or a list of counts, are needed", "Tallies")) is not None:
+        raise wrong
     if not isinstance(values, Mapping):
         values = as_array("values", values)
         if values.ndim == 1 and len(values) != n_items:

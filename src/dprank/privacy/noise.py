@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from dprank._require import (
     MOST_AT_ONCE,
+    WrongType,
     require_at_least_0,
     require_generator,
     require_one_of,
@@ -315,10 +316,10 @@ def require_source(rng: Any) -> Source:
     >>> require_source(1)
     Traceback (most recent call last):
         ...
-    ValueError: rng = 1; a numpy.random.Generator or dprank.SECURE is needed
+    dprank._require.WrongType: rng = 1; a numpy.random.Generator or dprank.SECURE is needed
     """
     if not isinstance(rng, np.random.Generator | SecureSource):
-        raise ValueError(f"rng = {source_shown(rng)}; a numpy.random.Generator or dprank.SECURE is needed")
+        raise WrongType(f"rng = {source_shown(rng)}; a numpy.random.Generator or dprank.SECURE is needed")
     return rng
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dprank._require import as_array, require_positive, require_real, require_whole, settle
+from dprank._require import WrongType, as_array, no_data, require_positive, require_real, require_whole, settle
 from dprank.data.bounding import kept as kept_rows
 from dprank.data.tallies import Tallies, require_items, require_k
 from dprank.privacy.guarantee import Guarantee
@@ -389,7 +389,9 @@ class LocalTopK:
     def own(self, data: Tallies) -> NDArray[np.int64]:
         """Codes of everybody in the data, blanks among them, shape (people, per_person)."""
         if not isinstance(data, Tallies):
-            raise ValueError(f"data are of type {type(data).__name__}; dprank.Tallies, who has which items, are needed")
+            raise no_data("data", data, "Tallies are needed", "Tallies") or WrongType(
+                f"data are of type {type(data).__name__}; dprank.Tallies, who has which items, are needed"
+            )
         names = tuple(range(self._m)) if self.items is None else tuple(self.items)
         if set(names) != set(data.items):
             raise ValueError("items are not those of the tallies; the same names are needed, in any order")

@@ -89,7 +89,7 @@ def test_weights_are_bounded_ballot_by_ballot():
 
 def test_there_may_be_no_ballot():
     none = Ballots(np.zeros((0, 3), int), "abc")
-    assert (len(none), none.n_items, repr(none)) == (0, 3, "Ballots of 3 items by 0 voters")
+    assert (len(none), none.n_items, repr(none)) == (0, 3, "Ballots of 3 items by 0 voters: data, secret")
     assert not none.margins().any()
     assert not none.net_wins().any()
     with refused("too few voters", "at least 1"):

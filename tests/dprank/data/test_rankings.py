@@ -158,8 +158,8 @@ def test_what_is_no_table_is_refused(frame):
 
 
 def test_says_what_it_holds():
-    assert repr(Rankings(POSITIONS, ITEMS)) == "Rankings of 4 items by 9 voters"
-    assert repr(Rankings([[0, 1]], "ab")) == "Rankings of 2 items by 1 voter"
+    assert repr(Rankings(POSITIONS, ITEMS)) == "Rankings of 4 items by 9 voters: data, secret"
+    assert repr(Rankings([[0, 1]], "ab")) == "Rankings of 2 items by 1 voter: data, secret"
 
 
 def test_an_absent_column_is_named():

@@ -46,7 +46,7 @@ def test_nobody(columns):
 
 
 def test_who_has_what_is_not_shown():
-    assert repr(TALLIES) == "Tallies of 3 items by persons who are known"
+    assert repr(TALLIES) == "Tallies of 3 items by persons who are known: data, secret"
     assert "7" not in repr(TALLIES)
 
 
