@@ -68,7 +68,7 @@ def test_a_wrong_value_is_none():
         lambda: dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=1),
         lambda: dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2.5),
     ):
-        with pytest.raises(ValueError, match="needed|must") as caught:
+        with pytest.raises(ValueError, match=r"needed|must") as caught:
             call()
         assert not isinstance(caught.value, TypeError)
 

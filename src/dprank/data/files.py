@@ -67,8 +67,10 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
         require_label("column", name)
     if isinstance(path, str | os.PathLike):
         named, path = str(path), require_plain(path)
-    else:
+    elif callable(getattr(path, "read", None)):
         named = shown(path)
+    else:
+        raise WrongType(f"path is of type {type(path).__name__}; the name of a file is needed")
     if is_parquet(path):
         return parquet_frame(path)
     gone: dict[Any, list[str]] = {label: [""] for label in labels}
