@@ -106,6 +106,7 @@ def readers() -> dict[str, Callable[[Path], Any]]:
     from dprank.data.count_files import read_counts
     from dprank.data.declaration import declared_part, release_part
     from dprank.data.engines import count
+    from dprank.data.noticed import raw_of
     from dprank.data.preflib import KINDS, read_alternatives
     from dprank.data.sniffing import sniff
     from dprank.publication import read_publication
@@ -133,7 +134,7 @@ def readers() -> dict[str, Callable[[Path], Any]]:
     facts = Facts(name="a", curators=("b",), authors=("c",), use="d", region="e", day="2026-11-29")
 
     def looks(it: dprank.Declaration, path: Path) -> None:
-        looked(it.read(path), it)
+        looked(it.read(path), it, raw_of(it, path))
 
     def table(path: Path) -> None:
         """By all declarations whose columns may be there: others refuse its header."""

@@ -454,7 +454,7 @@ def test_check_tells_the_curator_what_every_rule_would_mend(tmp_path):
         "casefold": "would mend 1",
     }
     assert all("keeps every guarantee" in it for it in found["cleaning"].values())
-    assert found["items that no row has"] == "gout, kuru"
+    assert found["items that no row has"] == ["gout", "kuru"]
     assert found["rows of a person with the same item again"] == 0
     # a rule that is declared tells what it mends
     done = said("check", path, *TALLIES, "--clean", "strip,casefold", "--json")

@@ -9,6 +9,7 @@ from itertools import combinations, islice
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from dprank.cli.answers import declared_or_told, slips_of_rows
@@ -48,6 +49,10 @@ from dprank.cli.options import (
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
+from dprank.data.noticed import noticed, raw_of
+from dprank.data.noticed_cells import Raw
+from dprank.data.noticed_graph import meetings
+from dprank.data.noticed_places import unranked_columns
 from dprank.data.places import hints
 
 __all__ = ["by_items", "check", "looked", "would_mend"]
@@ -57,6 +62,7 @@ SECRET = "not for publication: this tells of the data"
 LOOKED_UP = 200
 #: Lines of one kind on a terminal; --json has all.
 SHOWN = 50
+LISTS = ("items that no row has", "columns that are not used")
 KEEPS = "looks at one cell alone, and keeps every guarantee"
 
 
@@ -132,13 +138,20 @@ def check(
     intake = declared.read(file)
     if out:
         write_over(out, declared.to_toml())
-    found = looked(intake, declared)
+    found = looked(intake, declared, raw_of(declared, file))
     if as_json:
         show_json(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
     shown = console()
     shown.print(f"[{SECRET}]", markup=False)
     for name, value in found.items():
+        if name in LISTS:
+            shown.print(f"{name}: {_some(value)}", markup=False)
+            continue
+        if isinstance(value, list):
+            for line in value:
+                shown.print(f"{name}: {line}", markup=False)
+            continue
         if not isinstance(value, Mapping):
             shown.print(f"{name}: {value}", markup=False)
             continue
@@ -160,10 +173,16 @@ def check(
         shown.print(f"declaration: {out}", markup=False)
 
 
+def _some(names: list[str]) -> str:
+    """So many of a list as a person reads."""
+    return (", ".join(names[:SHOWN]) or "none") + f" and {len(names) - SHOWN} more; --json has all" * (
+        len(names) > SHOWN
+    )
+
+
 def _next(intake: Intake, declared: Declaration) -> list[str]:
     """What to do about the most common slips."""
-    told = [] if intake.kept else ["nothing counts: a release would be noise alone"]
-    return told + slips_of_rows(intake, declared) + hints(intake, declared)
+    return slips_of_rows(intake, declared) + hints(intake, declared)
 
 
 def _chosen(declared: Declaration) -> list[str]:
@@ -210,18 +229,19 @@ def _cells(intake: Intake, declared: Declaration, rules: tuple[str, ...]) -> int
     return sum(number for text, number in intake.written.items() if clean(text) in names)
 
 
-def looked(intake: Intake, declared: Declaration) -> dict[str, Any]:
-    """What the curator is told."""
+def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, Any]:
+    """What the curator is told, of a file as it was read and as it is written."""
     found: dict[str, Any] = {
         "file": intake.said,
         "protects at most": f"one {declared.unit}",
         "rows": intake.rows,
         "rows that count": intake.kept,
+        "noticed": [*noticed(raw, intake, declared)],
         "left out": dict(intake.left_out),
         "altered": dict(intake.altered),
         "unknown items": _unknown(intake, declared),
-        "items that no row has": ", ".join(_unmet(intake, declared)) or "none",
-        "columns that are not used": ", ".join(map(repr, intake.unused[:SHOWN])) or "none",
+        "items that no row has": _unmet(intake, declared, raw),
+        "columns that are not used": list(map(repr, intake.unused)),
         "misread": {repr(text): number for text, number in intake.misread.items()},
         "cleaning": would_mend(intake, declared),
         "cleaning by the items alone": ",".join(by_items(declared)),
@@ -238,13 +258,16 @@ def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:
     return found
 
 
-def _unmet(intake: Intake, declared: Declaration) -> list[str]:
-    """Declared items that nobody wrote, where items are written in cells: misspelt in the declaration, maybe."""
-    if not intake.written:
-        return []
-    clean = cleaner(declared.clean, declared.aliases)
-    met = {clean(text) for text in intake.written}
-    return [item for item in declared.items if clean(item) not in met]
+def _unmet(intake: Intake, declared: Declaration, raw: Raw | None) -> list[str]:
+    """Declared items that nobody wrote, or ranked or compared where items are columns: misspelt there, maybe."""
+    if declared.form != "wide":
+        clean = cleaner(declared.clean, declared.aliases)
+        met = {clean(text) for text, number in intake.written.items() if number}
+        return [item for item in declared.items if clean(item) not in met]
+    if declared.kind == "comparisons":
+        each = meetings(intake.data).sum(axis=1)
+        return [item for item, number in zip(declared.items, each, strict=True) if not number]
+    return [] if raw is None else unranked_columns(raw)
 
 
 def would_mend(intake: Intake, declared: Declaration) -> dict[str, str]:
@@ -276,8 +299,6 @@ def would_mend(intake: Intake, declared: Declaration) -> dict[str, str]:
 
 def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
     """Who gave how much, and what anybody said again."""
-    import numpy as np
-
     data = intake.data
     found: dict[str, Any] = {}
     people = getattr(data, "person", getattr(data, "voter", None))
@@ -293,6 +314,8 @@ def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
         low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
         said = np.unique(np.stack([people, low.astype(np.int64), high.astype(np.int64)]), axis=1).shape[1]
         found["answers of a person to the same pair again"] = len(data) - said
+    if declared.kind == "comparisons":
+        found["answers an item"] = dict(zip(declared.items, meetings(data).sum(axis=1).tolist(), strict=True))
     if declared.kind == "tallies":
         found["rows of a person with the same item again"] = intake.kept - len(data)
     if declared.kind == "ballots":

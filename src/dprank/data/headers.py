@@ -43,6 +43,13 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
     lacks = f"no column {told} ({', '.join(filter(None, (columns, cut)))})"
     if whole := joined_items(names, items, missing):
         return f"{lacks}; {shown(whole)} is one, with a comma in its name: name all items in a text file, one a line"
+    if items and len(items) > 1 and set(items) <= set(missing):  # of a wide table no item is a column
+        likes = [like for name in missing[:TOLD] if (like := like_header(name, names))]
+        if not likes:
+            return (
+                f"{lacks}; --wide has a column an item: is it a column a place (--ranks FIRST,SECOND,…), a row an "
+                f'item (--long ITEM,PLACE), or do its columns have other names (--alias "header=item")?'
+            )
     for name in missing[:TOLD]:
         if like := like_header(name, names):
             alias = f"{like}={name}" if len(like) <= 56 else f"HEADER={name}"

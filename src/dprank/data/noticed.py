@@ -1,0 +1,161 @@
+"""What a person would see who looked at a table: for its curator alone, and for no release.
+
+Each finding is a sentence that says what was seen, in how many cells, and what to do about it. They are of the data: a
+release prints none, and asks for what they lead to by flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dprank._require import shown
+from dprank.data.accounts import BEYOND, Intake, people_column
+from dprank.data.bounding import nameless, person_ids
+from dprank.data.noticed_cells import Raw, in_cells
+from dprank.data.noticed_graph import in_graph
+from dprank.data.noticed_places import in_places
+from dprank.data.sniffing import sniff
+
+if TYPE_CHECKING:
+    from dprank.data.declaration import Declaration
+
+__all__ = ["noticed", "raw_of"]
+
+#: Fewer rows of one label are nothing to ask about.
+FEW = 10
+#: A label with so many times as many rows as the next one is nobody's name, maybe.
+TIMES = 10
+#: What to do where most rows are left out for a reason.
+ADVICE = {
+    "no person": "is the column of --person the one that says who?",
+    BEYOND: "is line 1 the header, and no title above it?",
+    "not every place once": "--ballots tied takes equal places, --ballots partial items without a place",
+    "an item without a place": "--ballots partial takes ballots that leave items out",
+    "no such place": "--map says what places mean that are no numbers, --unranked-as what says that there is none",
+    "no such answer": "--map says what answers mean",
+    "no such order": "an order is written A > B = C",
+    "an item not declared": "'unknown items' says which; --items names all, --clean and --alias mend spellings",
+    "an item compared with itself": "are the columns of --comparisons the right ones?",
+    "an item twice": "does a row have more than one ballot? --ballot says which",
+    "another ballot of the same person": "is the column of --person the one that says who?",
+    "no such weight": "weights are whole numbers; multiply all by one number, chosen without a look at them",
+}
+#: Names of columns that say for how many a row stands, or how much it counts.
+COUNTS = """count counts cnt n num number freq frequency times multiplicity multiplier weight weights w wt wgt votes
+total totals ballots responses respondents voters people size anzahl gewicht nombre effectif poids"""
+
+
+def raw_of(declared: Declaration, path: Any) -> Raw | None:
+    """The cells of a table as they are written, without rows of more fields than the header; None of PrefLib.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> declared = dprank.Declaration(kind="tallies", items=["flu", "gout"], person="patient", columns=("diagnosis",))
+    >>> len(raw_of(declared, dprank.example("diagnoses.csv")).frame)
+    438
+    """
+    if declared.form == "preflib":
+        return None
+    sniffed = sniff(path, people_column(declared))
+    return Raw(declared, sniffed.frame.loc[~sniffed.beyond])
+
+
+def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str, ...]:
+    """Sentences on what is odd about a file, the gravest first.
+
+    Parameters
+    ----------
+    raw : Raw or None
+        Of the file, by `raw_of`.
+    intake : Intake
+        What the declaration made of it.
+    declared : Declaration
+
+    Notes
+    -----
+    O(rows).
+
+    Examples
+    --------
+    >>> import dprank
+    >>> declared = dprank.Declaration(kind="tallies", items=["flu", "gut"], person="patient", columns=("diagnosis",))
+    >>> path = dprank.example("diagnoses.csv")
+    >>> noticed(raw_of(declared, path), declared.read(path), declared)[0][:34]
+    'most rows are left out: 241 of 438'
+    """
+    found = [*_lost(declared, intake)]
+    if raw is not None:
+        found += [*_person(raw), *_counted(raw, intake), *in_cells(raw, intake), *in_places(raw)]
+    return (*found, *in_graph(declared, intake))
+
+
+def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
+    """Whether all is lost, or most, and why."""
+    lost, ballots = sum(intake.left_out.values()), declared.kind == "ballots"
+    data, said = intake.data, ""
+    silent = int(((data.places.max(axis=1, initial=-1) <= 0) | (data.weight == 0)).sum()) if ballots else 0
+    if ballots and silent:
+        said = f"none of {silent} ballots puts" if silent > 1 else "the one ballot does not put"
+        said = f"{said} one item before another; "
+    if not intake.kept or (ballots and silent == len(data)):
+        yield f"nothing counts: {said}a release would be noise alone"
+    elif 2 * silent > len(data):
+        yield f"most ballots say nothing: {silent} of {len(data)} put no item before another"
+    if 2 * lost > intake.rows:
+        reason, number = max(intake.left_out.items(), key=lambda it: it[1])
+        advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
+        of_them = "all" if number == lost else str(number)
+        yield f"most rows are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"
+
+
+def _person(raw: Raw) -> Iterator[str]:
+    """One label for many people, and many labels for one."""
+    name = raw.declared.person
+    column = None if name is None else raw.column(name)
+    if column is None:
+        return
+    codes, distinct = column.factorize()
+    texts, rows = np.array(distinct, object), np.bincount(codes, minlength=len(distinct))
+    named = ~nameless(texts)
+    texts, rows = texts[named], rows[named]
+    if not len(texts):
+        return
+    ids, who, each = np.unique(person_ids("person", texts), return_inverse=True, return_counts=True)
+    who = np.ravel(who)
+    if len(ids) < len(texts):
+        one, people = texts[who == np.argmax(each)][:3], int((each > 1).sum())
+        many = f"{len(texts) - int((each == 1).sum())} spellings were taken for {people} person{'s' * (people != 1)}"
+        yield (
+            f"{many}: {', '.join(map(shown, one))} are one; case, blanks and look-alike letters tell nobody apart: "
+            f"do they in {name!r}?"
+        )
+    total = np.bincount(who, weights=rows).astype(int)
+    order = np.sort(total)[::-1]
+    most, second = int(order[0]), int(order[1]) if len(order) > 1 else 0
+    if most >= FEW and (2 * most > total.sum() or most >= TIMES * second):
+        label = texts[(who == np.argmax(total)) & (rows == rows[who == np.argmax(total)].max())][0]
+        all_of = "all" if most == total.sum() else f"{most} of"
+        what = "ballots" if raw.declared.kind == "ballots" and raw.declared.form != "long" else "rows"
+        yield f"one label, {shown(label)}, has {all_of} {total.sum()} {what}: does {name!r} say who?"
+
+
+def _counted(raw: Raw, intake: Intake) -> Iterator[str]:
+    """A column that is not used, and looks as if a row stood for several."""
+    for name in intake.unused:
+        column = raw.column(name)
+        plain = name.strip().strip("#").strip().casefold()
+        if column is None or plain not in COUNTS.split():
+            continue
+        cells = [it for it in map(str.strip, column.unique().tolist()) if it]
+        if not cells or set(cells) == {"1"} or not all(it.isascii() and it.isdigit() for it in cells):
+            continue
+        numbers = np.sort(np.array(cells, float))
+        if len(column) < 3 or not np.array_equal(numbers, numbers[0] + np.arange(len(column))):  # else rows by number
+            ballots = raw.declared.kind == "ballots"
+            say = f": --times {shown(name)} says so, or --weight, if that is how much it counts" * ballots
+            seen = f"column {shown(name)} is not used and holds whole numbers"
+            yield f"{seen}: does a row stand for so many? It counts once{say}"

@@ -1,0 +1,182 @@
+"""What cells look like that are no item, place or order: lists, counts before an order, names with commas."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dprank._require import shown
+from dprank.data.accounts import BLANK, Intake
+from dprank.data.cleaning import cleaner
+
+if TYPE_CHECKING:
+    from dprank.data.declaration import Declaration
+
+__all__ = ["Raw", "in_cells"]
+
+#: What people write between items, in words.
+SIGNS = {
+    ";": "';'",
+    "|": "'|'",
+    ",": "','",
+    "\n": "a line end",
+    "\t": "a tab",
+    "->": "'->'",
+    "/": "'/'",
+    "+": "'+'",
+    "&": "'&'",
+    " ": "a blank",
+}
+#: Texts of one kind that are looked at, the most frequent ones.
+LOOKED_AT = 2_000
+_BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
+_BEHIND = re.compile(r"(.+?)\s*+(?:[:;,(\[xX×*]|\s)\s*+([0-9]++)\s*+[)\]]?\s*+", re.DOTALL)
+
+
+class Raw:
+    """A table as it is written, and what of it is declared."""
+
+    def __init__(self, declared: Declaration, frame: Any) -> None:
+        self.declared, self.frame = declared, frame
+        self.clean = cleaner(declared.clean, declared.aliases)
+        self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
+        self.header: dict[str, list[int]] = {}
+        for at, column in enumerate(frame.columns):
+            self.header.setdefault(self.clean(str(column)), []).append(at)
+
+    def column(self, name: str) -> Any:
+        """A column by its name, as written or after cleaning; None where none has it, or several have."""
+        found = [at for at in self.header.get(self.clean(name), []) if str(self.frame.columns[at]) == name]
+        found = found or self.header.get(self.clean(name), [])
+        return self.frame.iloc[:, found[0]] if len(found) == 1 else None
+
+    def item(self, text: str) -> int | None:
+        """The code of an item, however blanks are around it."""
+        return self.codes.get(self.clean(text), self.codes.get(self.clean(text.strip())))
+
+    def is_none(self, text: str) -> bool:
+        """Whether a text says that there is no item, or none that counts."""
+        away = {*BLANK, *map(str.casefold, self._said("unranked_as")), *map(str.casefold, self._said("withdrawn"))}
+        return text.strip().casefold() in away
+
+    def _said(self, name: str) -> tuple[str, ...]:
+        return tuple(getattr(self.declared, name, None) or ())
+
+
+def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
+    """Sentences on labels that are no item, and on what stands for a place, an order or an answer and is none."""
+    odd = Counter(dict(intake.unknown)) + Counter(dict(intake.misread))
+    texts = {text: number for text, number in odd.most_common(LOOKED_AT) if not raw.is_none(text)}
+    if raw.declared.form == "orders":
+        yield from _counts(raw)
+    yield from _taken_off(raw)
+    if raw.declared.kind == "comparisons" and raw.declared.form == "wide" and raw.declared.pairs is None:
+        yield from _pairs(raw, intake)
+    yield from _lists(raw, intake, texts)
+    names = {text: number for text, number in intake.misread.items() if raw.item(text) is not None}
+    if names and raw.declared.kind == "ballots":
+        yield (
+            f"cells of places hold items, as {shown(next(iter(names)))}, {_cells(names)}: has the table a column a "
+            "place? --ranks FIRST,SECOND,… reads it"
+        )
+    commas = {text: number for text, number in intake.misread.items() if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", text)}
+    if commas:
+        yield f"numbers have a decimal comma, as {shown(next(iter(commas)))}, {_cells(commas)}: write 0.5 for 0,5"
+    if (zeros := intake.misread.get("0", 0)) and raw.declared.kind == "ballots":
+        yield (
+            f"0 is no place, in {zeros} cell{'s' * (zeros != 1)}: --lowest 0 where it is the best, --unranked-as 0 "
+            "where it says that there is none"
+        )
+
+
+def _cells(texts: Mapping[str, int]) -> str:
+    number = sum(texts.values())
+    return f"in {number} cell{'s' * (number != 1)}"
+
+
+def _lists(raw: Raw, intake: Intake, texts: Mapping[str, int]) -> Iterator[str]:
+    """Cells with several items, by the sign that most of them have; or one item whose name was cut at its commas."""
+    best: tuple[int, str, dict[str, int], dict[str, list[str]]] = (0, "", {}, {})
+    for sign in SIGNS:
+        parts = {text: [it for it in map(str.strip, text.split(sign)) if it] for text in texts if sign in text}
+        known = {text: {at for it in parts[text] if (at := raw.item(it)) is not None} for text in parts}
+        found = {text: texts[text] for text in parts if len(known[text]) > 1}
+        if (number := sum(found.values())) > best[0]:
+            best = number, sign, found, parts
+    _, sign, found, parts = best
+    if not found:
+        return
+    if sign == ",":
+        alone = {raw.item(text) for text in intake.written}
+        where = Counter(raw.item(it) for text in found for it in parts[text])
+        cut = [text for text in found if all(where[raw.item(it)] == 1 for it in parts[text])]
+        cut = [text for text in cut if not alone & {raw.item(it) for it in parts[text]}]
+        if len(cut) == len(found) and len(where) < len(raw.declared.items):
+            yield (
+                f"cells hold {shown(cut[0])}, which was declared as {len(parts[cut[0]])} items: name all items in a "
+                "text file, one a line, where a name has a comma"
+            )
+            return
+    do = "an order is written A > B > C, the best first" if raw.declared.form == "orders" else "a row an item is needed"
+    yield f"cells hold several items, with {SIGNS[sign]} between, as {shown(next(iter(found)))}, {_cells(found)}: {do}"
+
+
+def _pairs(raw: Raw, intake: Intake) -> Iterator[str]:
+    """Columns that are named like a pair, of which one is no declared item."""
+    for name in intake.unused:
+        sides = [it.strip() for it in re.split(r"(?i)(?<=\s)vs\.?(?=\s)|(?<=\s)versus(?=\s)", name)]
+        odd = [it for it in sides if raw.item(it) is None]
+        if len(sides) == 2 and len(odd) == 1:
+            yield f"column {shown(name)} is not used, as {shown(odd[0])} is no declared item: --pairs says what it asks"
+
+
+def _taken_off(raw: Raw) -> Iterator[str]:
+    """How many ballots hold what is no item: what was meant by it has no place there."""
+    declared = raw.declared
+    columns = [raw.column(name) for name in declared.columns[: 1 if declared.form == "long" else None]]
+    if declared.kind != "ballots" or not columns or any(column is None for column in columns):
+        return
+    lost = np.zeros(len(raw.frame), bool)
+    for column in columns:
+        codes, distinct = column.factorize()
+        parts = [re.split("[>=]", str(it)) if declared.form == "orders" else [str(it)] for it in distinct]
+        odd = [any(raw.item(it) is None and not raw.is_none(it) for it in some) for some in parts]
+        lost |= np.array(odd, bool)[codes]
+    if not lost.any():
+        return
+    number, rows = int(lost.sum()), len(lost)
+    what = "rows" if declared.form == "long" else "ballots"
+    last = " --unranked last may put what was meant behind all:" * (declared.unranked == "last")
+    yield f"{number} of {rows} {what} hold what is no declared item;{last} 'unknown items' says which"
+
+
+def _counts(raw: Raw) -> Iterator[str]:
+    """A number before an order, or behind it; or before each of its items."""
+    column = raw.column(raw.declared.columns[0])
+    if column is None:
+        return
+    before: dict[str, int] = {}
+    each: dict[str, int] = {}
+    for text, number in column.value_counts().head(LOOKED_AT).items():
+        parts = [it for it in re.split("[>=]", str(text)) if it.strip()]
+        odd = [at for at, it in enumerate(parts) if raw.item(it) is None]
+        numbered = [at for at in odd if _numbered(raw, _BEFORE.fullmatch(parts[at]), 2)]
+        if len(numbered) > 1:
+            each[str(text)] = int(number)
+        elif numbered == [0] or (odd and odd[-1] == len(parts) - 1 and _numbered(raw, _BEHIND.fullmatch(parts[-1]), 1)):
+            before[str(text)] = int(number)
+    if before:
+        yield (
+            f"orders have a number before or behind them, as {shown(next(iter(before)))}, {_cells(before)}: does it "
+            "count ballots? A row is one; with the number in a column of its own, --times COLUMN says so"
+        )
+    if each:
+        yield f"items have numbers before them, as in {shown(next(iter(each)))}, {_cells(each)}: take them away"
+
+
+def _numbered(raw: Raw, found: re.Match[str] | None, group: int) -> bool:
+    return found is not None and raw.item(found[group]) is not None

@@ -1,0 +1,124 @@
+"""What places look like that are no order of the declared items: ratings, and orders of more items than those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dprank._require import shown
+from dprank.data.noticed_cells import Raw
+
+__all__ = ["in_places", "unranked_columns"]
+
+#: So many ballots are looked at.
+LOOKED_AT = 100_000
+
+
+def in_places(raw: Raw) -> Iterator[str]:
+    """Sentences on places above the number of items, and on ballots that number their items as no order does."""
+    declared = raw.declared
+    values = _values(raw) if declared.kind == "ballots" else None
+    if values is None or getattr(declared, "best", None) == "high":
+        return
+    said = ~np.isnan(values)
+    values = values[said.any(axis=1)]
+    if not len(values):
+        return
+    m, highest = len(declared.items), np.nanmax(values, axis=1)
+    above, odd = int((highest > m).sum()), int(np.count_nonzero([not is_numbered(row) for row in values]))
+    if not above and 2 * odd <= len(values):
+        return
+    often = 2 * odd > len(values)
+    seen = [f"places go up to {highest.max():g}, of {m} items, in {above} of {len(values)} ballots"] * bool(above)
+    if often:
+        seen.append(f"{odd} of {len(values)} ballots skip places, or do not begin at 1")
+    others = _others(raw, highest.max())
+    ask = [f"is {', '.join(map(shown, others[:3]))} an item, too"] if others else []
+    ask += ["are they ratings, where the highest is best (--best high)"] * often
+    ask = ask or ["is an item missing from --items"]
+    yield f"{'; '.join(seen)}: {', or '.join(ask)}?"
+
+
+def unranked_columns(raw: Raw) -> list[str]:
+    """Items whose column says no place in any row."""
+    columns = {name: raw.column(name) for name in raw.declared.items}
+    return [name for name, column in columns.items() if column is None or all(map(raw.is_none, column.unique()))]
+
+
+def is_numbered(row: NDArray[np.float64]) -> bool:
+    """Whether places count items, in any usual way: those above, or those not below, or as means; or kinds of them.
+
+    Examples
+    --------
+    >>> [is_numbered(np.array(row, float)) for row in ([2, 1, 3], [1, 1, 3], [2, 2, 3], [1.5, 1.5, 3], [1, 1, 2])]
+    [True, True, True, True, True]
+    >>> [is_numbered(np.array(row, float)) for row in ([10, 7, 1], [5, 5, 5], [1, np.nan, 3])]
+    [False, False, False]
+    """
+    given = np.sort(row[~np.isnan(row)])
+    if not len(given):
+        return True
+    kinds, first, each = np.unique(given, return_index=True, return_counts=True)
+    above, upto = first + 1, first + each
+    ways = (np.arange(1, len(kinds) + 1), above, upto, (above + upto) / 2)
+    return any(np.array_equal(kinds, way) for way in ways)
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return np.nan
+    return number if 0 < number < np.inf else np.nan
+
+
+def _values(raw: Raw) -> NDArray[np.float64] | None:
+    """What ballots say of every item, as far as it is a number above 0."""
+    declared = raw.declared
+    if declared.form == "wide":
+        columns = [raw.column(name) for name in declared.items]
+        if any(column is None for column in columns):
+            return None
+        return np.array([_numbers(column.head(LOOKED_AT)) for column in columns]).T
+    if declared.form != "long":
+        return None
+    columns = [raw.column(name) for name in declared.columns]
+    keys = [raw.column(name) for name in (declared.person, declared.ballot) if name is not None]
+    if any(column is None for column in (*columns, *keys)):
+        return None
+    item = np.array([-1 if (at := raw.item(str(it))) is None else at for it in columns[0]], np.int64)
+    place = _numbers(columns[1])
+    group = np.zeros(len(item), np.int64)
+    for key in keys:
+        group = np.unique(group * (len(item) + 1) + key.factorize()[0], return_inverse=True)[1].ravel()
+    used = (item >= 0) & ~np.isnan(place) & (group < LOOKED_AT)
+    values = np.full((int(group.max(initial=-1)) + 1, len(declared.items)), np.nan)[:LOOKED_AT]
+    values[group[used], item[used]] = place[used]
+    return values
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    codes, distinct = column.factorize()
+    return np.array([_number(str(it)) for it in distinct], float)[codes]
+
+
+def _others(raw: Raw, most: float) -> list[str]:
+    """Columns that are not declared, and hold places: whole numbers from 1, almost all different from the others'."""
+    if raw.declared.form != "wide":
+        return []
+    declared = raw.declared
+    asked = (declared.person, declared.weight, getattr(declared, "times", None), *declared.items)
+    used = {raw.clean(name) for name in asked if name is not None}
+    found = []
+    for at, name in enumerate(raw.frame.columns):
+        if raw.clean(str(name)) in used:
+            continue
+        cells = _numbers(raw.frame.iloc[:, at].head(LOOKED_AT))
+        there = cells[~np.isnan(cells)]
+        whole = len(there) and (there == np.floor(there)).all() and there.max() <= max(most, len(declared.items) + 1)
+        if whole and 2 * len(there) > len(cells):
+            found.append(str(name))
+    return found

@@ -1,0 +1,451 @@
+"""What `check` sees that a person would see: each on a file that shows it, and on a sound one that does not."""
+
+import csv
+import io
+import json
+import random
+import shlex
+
+import numpy as np
+import pytest
+
+import dprank
+from dprank.cli.path import said as run
+from dprank.data.noticed import noticed, raw_of
+
+
+def written(folder, header, rows, name="data.csv"):
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(header.split(","))
+    writer.writerows(row.split(",") if isinstance(row, str) else row for row in rows)
+    path = folder / name
+    path.write_text(text.getvalue(), encoding="utf-8")
+    return path
+
+
+def checked(path, flags):
+    done = run("check", path, *shlex.split(flags), "--json")
+    assert (done.code, done.error) == (0, "")
+    return json.loads(done.out)
+
+
+def test_what_was_noticed_comes_first(tmp_path):
+    flags = ["--wide", "--items", "oak,elm", "--person", "who"]
+    path = written(tmp_path, "who,oak,elm", [f"p{at},2,1" for at in range(9)] + [["x", "", ""]])
+    assert "noticed" not in run("check", path, *flags).out
+    path = written(tmp_path, "who,oak,elm", ["anon,2,1"] * 12)
+    lines = [line for line in run("check", path, *flags).out.splitlines() if not line.startswith("rows")]
+    assert [line.startswith("noticed: ") for line in lines[:6]] == [False, False, False, True, True, False]
+
+
+WIDE = "--wide --items oak,elm,fir --person who"
+PARTIAL = "--ballots partial --unranked apart"
+VOTES = f"--orders vote --items oak,elm,fir {PARTIAL}"
+LONG = f"--long tree,place --items oak,elm,fir --person who {PARTIAL}"
+HAS = "--item tree --items oak,elm,fir --person who"
+TWO = "--comparisons left,right,answer --items oak,elm,fir --person who --map 1=1,0=0"
+PAIRS = "--pairs all --items oak,elm,fir --person who"
+FULL = ["1,2,3", "2,1,3", "3,2,1", "1,3,2"]
+SOUND = [f"p{at},{FULL[at % 4]}" for at in range(40)]
+ORDERS = ["oak > elm > fir", "elm > fir", "fir = oak > elm"] * 5
+MEET = [f"p{at},{pair},{at % 2}" for at in range(60) for pair in ("oak,elm", "elm,fir", "fir,oak")]
+
+#: What is noticed: flags; a header, rows and words of the finding; a header and rows of a sound file.
+CASES = {
+    "ballots that rank nothing: wide": (
+        f"{WIDE} {PARTIAL}",
+        ("who,oak,elm,fir", [f"p{at},,," for at in range(9)], ["nothing counts: none of 9 ballots"]),
+        ("who,oak,elm,fir", [*SOUND, "x,,,"]),
+    ),
+    "ballots that rank nothing: one item each": (
+        f"{WIDE} {PARTIAL}",
+        ("who,oak,elm,fir", [f"p{at},1,," for at in range(9)], ["nothing counts: none of 9 ballots"]),
+        ("who,oak,elm,fir", [*SOUND, *[f"q{at},1,," for at in range(40)]]),
+    ),
+    "ballots that rank nothing: last": (
+        f"{WIDE} --ballots partial --unranked last",
+        ("who,oak,elm,fir", [f"p{at},,," for at in range(9)], ["nothing counts: none of 9 ballots"]),
+        ("who,oak,elm,fir", [f"q{at},1,," for at in range(40)]),
+    ),
+    "ballots that rank nothing: orders": (
+        VOTES,
+        ("vote", ["ash > yew"] * 3 + ["oak"] * 3, ["nothing counts: none of 6 ballots"]),
+        ("vote", ORDERS),
+    ),
+    "ballots that rank nothing: long": (
+        LONG,
+        ("who,tree,place", [f"p{at},oak,1" for at in range(9)], ["nothing counts: none of 9 ballots"]),
+        ("who,tree,place", [f"p{at},{it}" for at in range(9) for it in ("oak,1", "elm,2")]),
+    ),
+    "ballots of no weight": (
+        f"{WIDE} --weight w --max-weight 3",
+        ("who,oak,elm,fir,w", [f"{row},0" for row in SOUND], ["nothing counts: none of 40 ballots"]),
+        ("who,oak,elm,fir,w", [f"{row},2" for row in SOUND]),
+    ),
+    "most ballots lost": (
+        WIDE,
+        (
+            "who,oak,elm,fir",
+            [*SOUND, *[f"q{at},1,1,2" for at in range(41)]],
+            [
+                "most ballots say nothing: 41 of 81",
+                "most rows are left out: 41 of 81, all for 'not every place once'; --ball",
+            ],
+        ),
+        ("who,oak,elm,fir", [*SOUND, *[f"q{at},1,1,2" for at in range(40)]]),
+    ),
+    "most answers lost": (
+        TWO,
+        (
+            "who,left,right,answer",
+            [row.replace(",1", ",yes") for row in MEET] + ["p,oak,elm,yes"] * 3,
+            ["most rows are left out: 93 of 183, all for 'no such answer'; --map"],
+        ),
+        ("who,left,right,answer", [*MEET, "p,oak,elm,yes"]),
+    ),
+    "a title above the header": (
+        "--item 'Survey of trees' --items oak,elm,fir --person 'Survey of trees'",
+        ("Survey of trees", [["who", "tree"], ["1", "oak"], ["2", "elm"]], ["is line 1 the header"]),
+        ("Survey of trees", ["oak", "elm"]),
+    ),
+    "one label for all": (
+        WIDE,
+        ("who,oak,elm,fir", ["anon,1,2,3"] * 200, ["one label, 'anon', has all 200 ballots: does 'who' say who?"]),
+        ("who,oak,elm,fir", [*SOUND, "anon,1,2,3", "anon,1,2,3"]),
+    ),
+    "one label for many": (
+        WIDE,
+        ("who,oak,elm,fir", [*SOUND, *["anon,1,2,3"] * 12], ["one label, 'anon', has 12 of 52 ballots"]),
+        ("who,oak,elm,fir", [*SOUND, *["p1,1,2,3"] * 3]),
+    ),
+    "one label for most answers": (
+        TWO,
+        (
+            "who,left,right,answer",
+            [*MEET, *(row.replace(row.split(",")[0], "n/a", 1) for row in MEET[3:]), *["n/a,oak,elm,1"] * 4],
+            ["one label, 'n/a', has 181 of 361 rows"],
+        ),
+        ("who,left,right,answer", [*MEET, *(row.replace("p1", "p2", 1) for row in MEET)]),
+    ),
+    "spellings of one person": (
+        WIDE,
+        (
+            "who,oak,elm,fir",
+            ["aB,1,2,3", "Ab,2,1,3", "ab,1,3,2", "c,1,2,3", "C ,1,2,3", "d,1,2,3", "e,1,2,3"],
+            ["5 spellings were taken for 2 persons: 'aB', 'Ab', 'ab' are one"],
+        ),
+        ("who,oak,elm,fir", ["aB,1,2,3", "aB,2,1,3", "ac,1,3,2", "c,1,2,3"]),
+    ),
+    "semicolons between items: orders": (
+        VOTES,
+        (
+            "vote",
+            [["oak;elm;fir;"], ["elm;oak"]],
+            ["several items, with ';' between, as 'oak;elm;fir;', in 2 cells: an order"],
+        ),
+        ("vote", [*ORDERS, "ash;yew > oak > elm"]),
+    ),
+    "commas between items: orders": (
+        VOTES,
+        ("vote", [["oak, elm, fir"], ["elm, oak, fir"]], ["several items, with ',' between"]),
+        ("vote", [*ORDERS]),
+    ),
+    "bars between items: baskets": (
+        HAS,
+        (
+            "who,tree",
+            ["p1,oak|elm", "p2,fir|oak", "p3,oak"],
+            ["with '|' between", "in 2 cells: a row an item is needed"],
+        ),
+        ("who,tree", ["p1,oak", "p1,elm", "p2,fir", "p3,oak", "p3,yew|ash"]),
+    ),
+    "lines between items: baskets": (
+        HAS,
+        ("who,tree", [["p1", "oak\nelm"]], ["with a line end between"]),
+        ("who,tree", [["p1", "oak\n"], ["p1", "oak"]]),
+    ),
+    "a count before an order": (
+        VOTES,
+        (
+            "vote",
+            ["21:oak>elm>fir", "5: elm>oak>fir"],
+            ["a number before or behind them, as '21:oak>elm>fir', in 2 cells", "--times"],
+        ),
+        ("vote", ORDERS),
+    ),
+    "a count behind an order": (
+        VOTES,
+        ("vote", ["oak>elm>fir (21)", "elm>oak>fir x 5"], ["a number before or behind them", "in 2 cells"]),
+        ("vote", [*ORDERS, "oak > elm 2000"[:9]]),
+    ),
+    "numbers before items": (
+        VOTES,
+        ("vote", ["1. oak > 2. elm > 3. fir"], ["items have numbers before them"]),
+        ("vote", ORDERS),
+    ),
+    "a column of counts": (
+        VOTES,
+        (
+            "vote,Count",
+            ["oak > elm,300", "elm > oak,2"],
+            ["column 'Count' is not used and holds whole numbers", "--times 'Count'"],
+        ),
+        ("vote,Count", ["oak > elm,1", "elm > oak,1"]),
+    ),
+    "a column of counts: rows by number": (
+        HAS,
+        ("who,tree,n", [f"p{at},{('oak', 'elm')[at % 2]},{at % 3}" for at in range(9)], ["column 'n' is not used"]),
+        ("who,tree,n", [f"p{at},{('oak', 'elm')[at % 2]},{at}" for at in range(9)]),
+    ),
+    "weights of a statistical office": (
+        f"{WIDE} --weight w --max-weight 2",
+        ("who,oak,elm,fir,w", [f"{row},1.2" for row in SOUND], ["all for 'no such weight'; weights are whole numbers"]),
+        ("who,oak,elm,fir,w", [f"{row},2" for row in SOUND]),
+    ),
+    "places above the items": (
+        f"{WIDE} --ballots tied",
+        (
+            "who,oak,elm,fir,ash",
+            [f"p{at},{row}" for at, row in enumerate(["4,2,1,3", "1,2,3,4", "1,2,3,4"] * 3)],
+            ["places go up to 4, of 3 items, in 3 of 9 ballots: is 'ash' an item, too?"],
+        ),
+        ("who,oak,elm,fir,ash", [f"{row},x" for row in SOUND]),
+    ),
+    "ratings": (
+        f"{WIDE} --ballots tied",
+        (
+            "who,oak,elm,fir",
+            [f"p{at},10,7,1" for at in range(9)],
+            ["places go up to 10", "9 of 9 ballots skip places", "--best high"],
+        ),
+        (
+            "who,oak,elm,fir",
+            [f"p{at},{row}" for at, row in enumerate(["1,1,3", "1,1,2", "2,2,3", "1.5,1.5,3", "2,1,3"] * 4)],
+        ),
+    ),
+    "ratings of few stars": (
+        f"{WIDE} --ballots tied",
+        (
+            "who,oak,elm,fir",
+            [f"p{at},3,3,2" for at in range(9)],
+            ["9 of 9 ballots skip places, or do not begin at 1: are they ratings"],
+        ),
+        ("who,oak,elm,fir", SOUND),
+    ),
+    "ratings: long": (
+        LONG,
+        (
+            "who,tree,place",
+            [f"p{at},{it}" for at in range(9) for it in ("oak,9", "elm,5", "fir,5")],
+            ["places go up to 9, of 3 items, in 9 of 9"],
+        ),
+        ("who,tree,place", [f"p{at},{it}" for at in range(9) for it in ("oak,3", "elm,1", "fir,2")]),
+    ),
+    "names where places are": (
+        f"--wide --items oak,elm {PARTIAL}",
+        ("oak,elm", ["oak,elm", "elm,oak"], ["cells of places hold items, as 'oak', in 4 cells", "--ranks"]),
+        ("oak,elm", ["1,2", "2,1", "1,2", "yew,1"]),
+    ),
+    "zero": (
+        f"{WIDE} {PARTIAL}",
+        ("who,oak,elm,fir", ["a,1,0,0", "b,2,1,0"], ["0 is no place, in 3 cells: --lowest 0", "--unranked-as 0"]),
+        ("who,oak,elm,fir", ["a,1,,2", "b,2,1,"]),
+    ),
+    "decimal commas": (
+        TWO,
+        (
+            "who,left,right,answer",
+            [[*row.split(",")[:3], "1,0"] for row in MEET],
+            ["decimal comma, as '1,0', in 180 cells"],
+        ),
+        ("who,left,right,answer", [*MEET, "p,oak,elm,1.5"]),
+    ),
+    "a name with a comma": (
+        f"--long tree,place --items 'oak, white,elm,fir' --person who {PARTIAL}",
+        (
+            "who,tree,place",
+            [[f"p{at}", *it] for at in range(3) for it in (("oak, white", "1"), ("elm", "2"), ("fir", "3"))],
+            ["'oak, white', which was declared as 2 items", "one a line"],
+        ),
+        (
+            "who,tree,place",
+            [[f"p{at}", *it] for at in range(3) for it in (("oak", "1"), ("white", "3"), ("elm", "2"), ("fir", "2"))],
+        ),
+    ),
+    "a misspelt favourite": (
+        "--orders vote --items oak,elm,fir --ballots partial --unranked last",
+        ("vote", [*ORDERS, "oka > elm"], ["1 of 16 ballots hold what is no declared item; --unranked last may put"]),
+        ("vote", [*ORDERS, "elm > oak"]),
+    ),
+    "a pair that nobody declared": (
+        PAIRS,
+        (
+            "who,oak vs elm,Q3: fir vs oak",
+            ["a,oak,fir", "b,elm,oak"],
+            ["column 'Q3: fir vs oak' is not used, as 'Q3: fir' is no", "never compared: 'fir'"],
+        ),
+        ("who,oak vs elm,fir vs oak,elm vs fir", ["a,oak,fir,elm", "b,elm,oak,fir"]),
+    ),
+    "comparisons that fall apart": (
+        "--comparisons left,right,answer --items oak,elm,fir,yew --person who --map 1=1,0=0",
+        (
+            "who,left,right,answer",
+            [f"p{at},{pair},1" for at in range(9) for pair in ("oak,elm", "yew,fir")],
+            ["fall into 2 groups that never met ('oak', 'elm'; 'fir', 'yew')"],
+        ),
+        (
+            "who,left,right,answer",
+            [
+                f"p{at},{pair},1"
+                for at in range(9)
+                for pair in ("oak,elm", "yew,fir", "oak,yew", "elm,fir", "oak,fir", "elm,yew")
+            ],
+        ),
+    ),
+    "unequal comparisons": (
+        TWO,
+        (
+            "who,left,right,answer",
+            [*MEET, *[f"q{at},oak,elm,1" for at in range(300)]],
+            ["pairs were not compared equally often: 'oak' has 420 answers, 'fir' 120"],
+        ),
+        ("who,left,right,answer", [*MEET, *[f"q{at},oak,elm,1" for at in range(30)]]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_odd_is_said_and_what_is_not_is_not(name, tmp_path):
+    flags, (header, rows, words), (sound_header, sound) = CASES[name]
+    said = checked(written(tmp_path, header, rows), flags)["noticed"]
+    for word in words:
+        assert any(word in line for line in said), (word, said)
+    said = checked(written(tmp_path, sound_header, sound), flags)["noticed"]
+    for word in words:
+        start = word.split("'")[0].split(" of ")[0][:14]
+        assert not any(start in line for line in said), (start, said)
+
+
+SURE = (
+    "a title above the header",
+    "semicolons between items: orders",
+    "bars between items: baskets",
+    "decimal commas",
+    "a name with a comma",
+    "names where places are",
+    "lines between items: baskets",
+)
+
+
+@pytest.mark.parametrize("name", [it for it in CASES if it not in SURE])
+def test_a_sound_file_is_noticed_in_no_way(name, tmp_path):
+    """Those of other names hold a slip of another kind."""
+    flags, _, (header, rows) = CASES[name]
+    said = checked(written(tmp_path, header, rows), flags)["noticed"]
+    assert [line for line in said if not line.startswith("spellings")] == []
+
+
+@pytest.mark.parametrize("n_items", [3, 8, 40])
+@pytest.mark.parametrize("answers", [20, 200, 4000])
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_that_are_drawn_evenly_are_not_called_unequal(n_items, answers, seed):
+    rng = np.random.default_rng(seed)
+    items = [f"i{at}" for at in range(n_items)]
+    pairs = np.array([rng.permutation(n_items)[:2] for _ in range(answers)])
+    data = dprank.Comparisons(*pairs.T, rng.integers(0, 2, answers), items=items)
+    said = noticed(None, intake_of(data), declared_of(items))
+    assert not [line for line in said if "equally" in line]
+    often = np.concatenate([pairs, np.tile([[0, 1]], (2 * answers, 1))])
+    data = dprank.Comparisons(*often.T, np.ones(len(often)), items=items)
+    assert [line for line in noticed(None, intake_of(data), declared_of(items)) if "equally" in line]
+
+
+def declared_of(items):
+    return dprank.Declaration(kind="comparisons", items=items, columns=("a", "b", "c"), answers={"1": 1, "0": 0})
+
+
+def intake_of(data):
+    from dprank.data.accounts import Intake
+
+    return Intake(data, "", len(data), {}, {}, {}, {}, {})
+
+
+SOUND_FILES = {
+    "answers.csv": {
+        "kind": "comparisons",
+        "items": ["London", "Paris", "Rome"],
+        "person": "person",
+        "columns": ("first", "second", "outcome"),
+        "answers": {"1": 1, "0": 0, "0.5": 0.5},
+    },
+    "ballots.csv": {"kind": "ballots", "items": ["roads", "schools", "parks", "debt"], "person": "person"},
+    "city.toc": {
+        "kind": "ballots",
+        "items": ["roads", "schools", "parks", "debt"],
+        "form": "preflib",
+        "ballots": "tied",
+    },
+    "diagnoses.csv": {
+        "kind": "tallies",
+        "items": ["asthma", "flu", "gout", "kuru", "measles", "migraine"],
+        "person": "patient",
+        "columns": ("diagnosis",),
+    },
+}
+
+
+@pytest.mark.parametrize("name", SOUND_FILES)
+def test_nothing_is_noticed_in_the_examples(name):
+    declared, path = dprank.Declaration(**SOUND_FILES[name]), dprank.example(name)
+    assert noticed(raw_of(declared, path), declared.read(path), declared) == ()
+
+
+@pytest.mark.parametrize("name", ["cems", "first_names", "german_parties"])
+def test_nothing_is_noticed_in_surveys_of_the_repository(name, request):
+    path = request.config.rootpath / f"data/surveys/{name}.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    declared = dprank.Declaration(
+        kind="comparisons",
+        items=sorted({it for row in rows for it in row[1:3]}),
+        person=head[0],
+        columns=("first", "second", "outcome"),
+        answers={"1": 1, "0": 0, "0.5": 0.5},
+    )
+    assert noticed(raw_of(declared, path), declared.read(path), declared) == ()
+
+
+def test_answers_an_item_and_lists_that_end(tmp_path):
+    path = written(tmp_path, "who,left,right,answer", MEET)
+    found = checked(path, TWO)
+    assert found["answers an item"] == {"oak": 120, "elm": 120, "fir": 120}
+    many = [f"tree {at}" for at in range(5000)]
+    (tmp_path / "many.txt").write_text("\n".join(["oak", "elm", "fir", *many]))
+    flags = TWO.replace("oak,elm,fir", str(tmp_path / "many.txt"))
+    found = checked(path, flags)
+    assert found["items that no row has"] == many
+    lines = run("check", path, *shlex.split(flags)).out.splitlines()
+    assert max(map(len, lines)) < 1500
+    [line] = [line for line in lines if line.startswith("items that no row has")]
+    assert line.count("tree") == 50
+    assert line.endswith(" and 4950 more; --json has all")
+
+
+def test_items_that_no_row_has_where_items_are_columns(tmp_path):
+    path = written(tmp_path, "who,oak,elm,fir", [f"p{at},1,2," for at in range(9)])
+    assert checked(path, f"{WIDE} --ballots partial --unranked last")["items that no row has"] == ["fir"]
+    path = written(tmp_path, "who,oak vs elm", ["a,oak", "b,elm"])
+    assert checked(path, PAIRS)["items that no row has"] == ["fir"]
+
+
+def test_places_of_any_usual_numbering_are_no_ratings(tmp_path):
+    random.seed(1)
+    for way in range(3):
+        rows = []
+        for at in range(30):
+            kinds = [random.choice("abc") for _ in range(3)]
+            upto = {it: (sum(o < it for o in kinds), sum(o <= it for o in kinds)) for it in kinds}
+            value = {it: (low + 1, high, (low + 1 + high) / 2)[way] for it, (low, high) in upto.items()}
+            rows.append([f"p{at}", *(f"{value[it]:g}" for it in kinds)])
+        assert not checked(written(tmp_path, "who,oak,elm,fir", rows), f"{WIDE} --ballots tied")["noticed"]
