@@ -101,7 +101,10 @@ def test_every_example_runs_one_after_the_other(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["release", "ranking", "a.csv"], "Missing option '--epsilon'; see dprank release ranking --help"),
+        (
+            ["release", "ranking", "a.csv"],
+            "Missing options '--epsilon', '--protect', '--items'; see dprank release ranking --help",
+        ),
         (["check"], "see dprank check --help"),
         (["check", "--foo"], "--foo"),
         (["nothing"], "No such command 'nothing'; see dprank --help"),

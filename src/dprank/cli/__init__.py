@@ -13,6 +13,7 @@ import typer
 
 from dprank._require import visible
 from dprank.cli import plan, release
+from dprank.cli.asked import elsewhere, missing_options
 from dprank.cli.audit import audit_command
 from dprank.cli.check import check
 from dprank.cli.counts import count_command, merge_command, split_command
@@ -81,5 +82,11 @@ def main(arguments: list[str] | None = None) -> None:
             print(error.format_message())
             sys.exit(2)
         said = error.format_message().rstrip(".").replace(", unable to parse string as a number", ", as 0.5")
+        words = sys.argv[1:] if arguments is None else arguments
+        if type(error).__name__ == "MissingParameter" and len(lacks := missing_options(asked, words)) > 1:
+            said = f"Missing options {', '.join(map(repr, lacks))}"
+        flag = getattr(error, "option_name", None)
+        if flag and (where := elsewhere(getattr(asked, "command_path", ""), flag)):
+            said = f"No such option: {flag}; {where}"
         _refuse(f"{said}; see {getattr(asked, 'command_path', 'dprank')} --help", 2)
     sys.exit(code if isinstance(code, int) else 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dprank._require import shown, visible, visible_json, visible_lines
+from dprank.cli.asked import TAKEN, require_said
 from dprank.data.answers import SAID
 from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import FORMS, Declaration, declared_part, release_part
@@ -46,7 +47,13 @@ Items = Annotated[
 ]
 Person = Annotated[str | None, typer.Option(help="The column that says who.")]
 Clean = Annotated[str | None, typer.Option(help=f"Rules, with commas between: {', '.join(RULES)}.")]
-Alias = Annotated[list[str] | None, typer.Option(help="What is written and what is meant: scool=school. Repeat it.")]
+Alias = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What is written and what is meant: scool=school; of a column its header and its item: "
+        "'Q5_1=Parks'. Repeat it."
+    ),
+]
 
 
 def _planned(context: typer.Context, plan: Path | None) -> Path | None:
@@ -289,9 +296,10 @@ def declaration_of(
     before_looking: str | None = None,
     unranked_as: str | None = None,
     withdrawn: str | None = None,
+    also: Sequence[str] = (),
     **rest: Any,
 ) -> Declaration:
-    """Flags before the plan, and the plan before nothing."""
+    """Flags before the plan, and the plan before nothing; `also` is missing beside what they lack."""
     base: dict[str, Any] = {"kind": kind, "items": ()} | (declared_part(plan) if plan else {})
     # another form has other columns, and may be as complete
     usual = next(iter(FORMS.get(str(base["kind"]), {None: ()})))
@@ -315,7 +323,9 @@ def declaration_of(
         given["aliases"] = paired("alias", tuple(alias))
     merged = base | {key: value for key, value in given.items() if value is not None}
     if kind is not None and merged["kind"] != kind:
-        raise ValueError(f"kind = {shown(merged['kind'])} is declared in {plan}; this takes {kind}")
+        said = f"is declared in {plan}" if plan else "is what the file holds"
+        raise ValueError(f"kind = {shown(merged['kind'])} {said}; this takes {kind}: {TAKEN.get(merged['kind'], '')}")
+    require_said(merged, also)
     if not merged["items"]:
         listing = " (or name a file of PrefLib there, which makes its list public)" * (form.get("form") == "preflib")
         raise ValueError(

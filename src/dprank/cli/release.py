@@ -9,6 +9,7 @@ import typer
 
 import dprank
 from dprank._require import require_whole
+from dprank.cli.asked import SAY
 from dprank.cli.bounds import bound_of, told_of_bound
 from dprank.cli.counts import CountsFile, given_counts
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
@@ -82,6 +83,15 @@ def _there(file: Path | None) -> Path:
     return file
 
 
+def _asked(protect: str, person: str | None, plan: Path | None, answers: int | None) -> list[str]:
+    """What is missing of a ranking beside its declaration."""
+    of_people = protect == "person"
+    lacks = [SAY["person"]] * (of_people and person is None and plan is None)
+    return lacks + ["--answers (how many of a person's count: the noise grows with them)"] * (
+        of_people and answers is None
+    )
+
+
 @app.command("ranking")
 def ranking(
     *,
@@ -144,6 +154,7 @@ def ranking(
             clean=clean,
             alias=alias,
             plan=plan,
+            also=_asked(protect, person, plan, answers),
             answers=answers_map,
         )
     )

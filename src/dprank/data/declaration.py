@@ -201,8 +201,10 @@ class Declaration:
         fits = len(columns) > 0 if form == "ranks" else len(columns) == len(forms[form])
         if not fits or len(set(columns)) != len(columns):
             asked = f"the columns of {', '.join(forms[form])}" if forms[form] else "none"
+            two = self.kind == "comparisons" and len(set(columns)) == 2
             asked += ", second and so on" * (form == "ranks")
-            raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once")
+            more = "; to a winner and a loser add a column of 1 in every row, name it third, and say --map 1=1" * two
+            raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once{more}")
         for name in ("person", "ballot", "weight", "times"):
             if getattr(self, name) is not None:
                 _texts(name, [getattr(self, name)])
@@ -282,7 +284,8 @@ class Declaration:
         """Refuse what leaves open which ballots there may be."""
         if self.ballots is None and self.form != "wide":
             raise ValueError(
-                "ballots are not declared; say --ballots full (all items, none alike), tied (all items), partial (some)"
+                "ballots are not declared; say --ballots full (all items, none alike), tied (all items), or partial "
+                "(some, with --unranked apart or last)"
             )
         ballots = "full" if self.ballots is None else require_one_of("ballots", self.ballots, get_args(Completeness))
         if self.unranked is not None:

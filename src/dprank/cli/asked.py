@@ -1,0 +1,111 @@
+"""Refusals of flags that end the journey: all that is missing in one line, and which question takes what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "require_said"]
+
+#: How each thing that a declaration lacks is said.
+SAY = {
+    "items": "--items (all of them, by names or a text file: what the data hold is no public list)",
+    "listed": "--items (all of them; to name a file of PrefLib there makes its list public)",
+    "person": "--person (the column that says who)",
+    "whose": "--person or --ballot (the column that says which rows are one ballot)",
+    "ballots": "--ballots (full: all items, none alike; tied: all; or partial, with --unranked apart or last)",
+    "unranked": "--unranked (apart: what a ballot leaves out is compared with none; last: it is behind all others)",
+    "max_weight": "--max-weight (the most that a ballot counts)",
+}
+#: Flags that say what a row is, by what it is; and the questions that take it.
+FLAGS = {
+    "ballots": "wide long orders ranks ballots unranked repeated ballot weight max-weight times best lowest withdrawn",
+    "comparisons": "comparisons pairs",
+    "tallies": "item per-person",
+}
+TAKEN = {
+    "ballots": "ballots, whole orders, go to `release consensus`, `release winner` or `release agreement`",
+    "comparisons": "comparisons of two items at a time go to `release ranking`",
+    "tallies": "items that people have go to `release topk`",
+}
+
+
+def lacking(keys: Mapping[str, Any]) -> list[str]:
+    """What a declaration of these keys lacks.
+
+    Examples
+    --------
+    >>> lacking({"kind": "ballots", "form": "orders", "items": ()})
+    ['items', 'ballots']
+    """
+    kind, form = keys.get("kind"), keys.get("form")
+    lacks = [] if keys.get("items") else ["listed" if form == "preflib" else "items"]
+    if kind == "tallies" and keys.get("person") is None:
+        lacks.append("person")
+    if kind == "ballots":
+        if form == "long" and keys.get("person") is None and keys.get("ballot") is None:
+            lacks.append("whose")
+        if keys.get("ballots") is None and form not in ("wide", None):
+            lacks.append("ballots")
+        if keys.get("ballots") == "partial" and keys.get("unranked") is None:
+            lacks.append("unranked")
+        if keys.get("weight") is not None and keys.get("max_weight") is None:
+            lacks.append("max_weight")
+    return lacks
+
+
+def require_said(keys: Mapping[str, Any], also: Sequence[str] = ()) -> None:
+    """Refuse where several things are missing, and say all; where one is, it has a line of its own.
+
+    Parameters
+    ----------
+    keys : mapping
+        Of a declaration.
+    also : sequence of str
+        What else is missing, as it is to be said.
+
+    Examples
+    --------
+    >>> require_said({"kind": "ballots", "form": "wide", "items": ()}, ["--answers (how many of a person's count)"])
+    Traceback (most recent call last):
+        ...
+    ValueError: missing: --items (all of them, ...), and --answers (how many of a person's count)
+    """
+    lacks = [*(SAY[it] for it in lacking(keys)), *also]
+    if len(lacks) > 1:
+        raise ValueError(f"missing: {', '.join(lacks[:-1])}, and {lacks[-1]}")
+
+
+def missing_options(context: Any, words: Sequence[str]) -> list[str]:
+    """All options that a command must have, and these words lack.
+
+    Parameters
+    ----------
+    context : typer.Context
+        Of the command; what a plan says is in its `default_map`.
+    words : sequence of str
+    """
+    said = {word.partition("=")[0] for word in words}
+    planned = context.default_map or {}
+    found = [
+        it.opts[0]
+        for it in context.command.params
+        if it.param_type_name == "option" and it.required and it.name not in planned and not said & set(it.opts)
+    ]
+    has_items = any(it.name == "items" for it in context.command.params)
+    return found + ["--items"] * (has_items and not said & {"--items", "--plan", "--counts", "--help"})
+
+
+def elsewhere(command: str, flag: str) -> str | None:
+    """Which question takes what a flag says that this command has not.
+
+    Examples
+    --------
+    >>> elsewhere("dprank release ranking", "--wide")
+    'ballots, whole orders, go to `release consensus`, `release winner` or `release agreement`'
+    >>> elsewhere("dprank release winner", "--epsylon") is None
+    True
+    """
+    if not command.startswith("dprank release "):
+        return None
+    return next((TAKEN[kind] for kind, flags in FLAGS.items() if flag.removeprefix("--") in flags.split()), None)
