@@ -301,6 +301,8 @@ def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
     """Who gave how much, and what anybody said again."""
     data = intake.data
     found: dict[str, Any] = {}
+    if declared.kind == "comparisons":
+        found["answers an item"] = dict(zip(declared.items, meetings(data).sum(axis=1).tolist(), strict=True))
     people = getattr(data, "person", getattr(data, "voter", None))
     if people is not None and len(people):
         _, each = np.unique(people, return_counts=True)
@@ -314,8 +316,6 @@ def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
         low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
         said = np.unique(np.stack([people, low.astype(np.int64), high.astype(np.int64)]), axis=1).shape[1]
         found["answers of a person to the same pair again"] = len(data) - said
-    if declared.kind == "comparisons":
-        found["answers an item"] = dict(zip(declared.items, meetings(data).sum(axis=1).tolist(), strict=True))
     if declared.kind == "tallies":
         found["rows of a person with the same item again"] = intake.kept - len(data)
     if declared.kind == "ballots":
