@@ -146,6 +146,10 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         header.append("ballot")
         flags += ["--ballot", "ballot"]
         rows = [[*row, label(rng, kind, 1) if rng.random() < 0.1 else rng.choice([1, 2, "a"])] for row in rows]
+    if form in ("wide", "long") and rng.random() < 0.2:  # what places mean
+        flags += rng.choice([["--best", "high"], ["--lowest", "0"], ["--map", "1=2,2=1,1st="], ["--map", "0=,x=3"]])
+    if form in ("wide", "long", "orders") and rng.random() < 0.2:
+        flags += rng.choice([["--unranked-as", "99,-1,none"], ["--withdrawn", "larch,zoo"], ["--times", "none"]])
     found = Table(form, items, header, rows, flags, who, columns=columns)
     if form == "preflib":
         found.flags, found.person = ["--ballots", "partial", "--unranked", rng.choice(["apart", "last"])], None

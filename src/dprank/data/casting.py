@@ -31,7 +31,7 @@ from dprank.data.accounts import AGAIN, ALTERED, BEYOND, OPEN, TAKEN_OFF, Intake
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
-from dprank.data.places import AWAY, COUNTED, COUNTS, UNKNOWN, Names, number_of, place_reader
+from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, counts, number_of, place_reader
 from dprank.data.preflib import read_preflib
 
 __all__ = ["long", "orders", "preflib", "ranks", "wide"]
@@ -56,12 +56,12 @@ def orders(table: Table) -> Intake:
     person = None if declared.person is None else table.person(declared.person)
     column = table.column(declared.columns[0])
     codes, distinct = column.factorize()
-    counts = np.bincount(codes, minlength=len(distinct))
+    cells = np.bincount(codes, minlength=len(distinct))
     said = _Said(len(distinct), len(declared.items))
     for at, text in enumerate(distinct):
         for place, tied in enumerate(text.split(">")):
             for part in filter(None, map(str.strip, tied.split("="))):
-                [code] = names.coded({part: counts[at]}, ledger, declared.items).values()
+                [code] = names.coded({part: cells[at]}, ledger, declared.items).values()
                 said.put(at, code, place)
     ledger.leave_out(said.counted[codes], "no such order")
     ledger.altered[TAKEN_OFF] += int(said.dropped[codes][ledger.stays].sum())
@@ -76,8 +76,8 @@ def ranks(table: Table) -> Intake:
     said = _Said(len(table.frame), len(declared.items))
     for place, name in enumerate(declared.columns):
         codes, distinct = table.column(name).factorize()
-        counts = np.bincount(codes, minlength=len(distinct)).tolist()
-        found = names.coded(dict(zip(distinct.tolist(), counts, strict=True)), ledger, declared.items)
+        cells = np.bincount(codes, minlength=len(distinct)).tolist()
+        found = names.coded(dict(zip(distinct.tolist(), cells, strict=True)), ledger, declared.items)
         code = np.array([found[it] for it in distinct.tolist()], np.int64)[codes]
         for item in (*range(len(declared.items)), UNKNOWN, COUNTED):
             said.put(code == item, item, place)
@@ -122,9 +122,9 @@ def _repeat(table: Table) -> None:
         number = number_of(text)
         return number if 0 <= number <= most and number == int(number) else -math.inf
 
-    counts = table.read(table.column(str(name)), meaning)
-    wrong = counts == -math.inf
-    each = np.where(wrong, 1, counts).astype(np.int64)
+    read = table.read(table.column(str(name)), meaning)
+    wrong = read == -math.inf
+    each = np.where(wrong, 1, read).astype(np.int64)
     if each.sum() > most:
         raise ValueError(f"{table.path}: {name}: more ballots than {MOST_AT_ONCE:,} places have room for")
     rows = np.repeat(np.arange(len(each)), each)
@@ -138,7 +138,7 @@ def _require_once(table: Table) -> None:
     if table.declared.person is not None or table.declared.times is not None:
         return
     for column in table.frame.columns:
-        if column not in table.used and str(column).strip().casefold() in COUNTS:
+        if column not in table.used and counts(str(column)):
             raise ValueError(
                 f"{table.path}: column {str(column)!r} may say for how many ballots a row stands; say --times "
                 f"{'none, or give each ballot rows of its own' if table.declared.form == 'long' else repr(str(column))}"
@@ -213,9 +213,9 @@ def long(table: Table) -> Intake:
 def _names(table: Table, name: str) -> NDArray[np.int64]:
     """Codes of the names that a column holds."""
     codes, distinct = table.column(name).factorize()
-    counts = np.bincount(codes, minlength=len(distinct)).tolist()
+    cells = np.bincount(codes, minlength=len(distinct)).tolist()
     found = Names(table.declared).coded(
-        dict(zip(distinct.tolist(), counts, strict=True)), table.ledger, table.declared.items
+        dict(zip(distinct.tolist(), cells, strict=True)), table.ledger, table.declared.items
     )
     return np.array([found[it] for it in distinct.tolist()], np.int64)[codes]
 

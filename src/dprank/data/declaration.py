@@ -276,7 +276,7 @@ class Declaration:
             if type(self.lowest) not in (int, float) or not abs(self.lowest) <= 2**53:
                 raise ValueError(f"lowest = {shown(self.lowest)}; the lowest number that is a place is needed")
             settle(self, lowest=float(self.lowest))
-        if self.times is not None and self.person is not None:
+        if self.times not in (None, "none") and self.person is not None:
             raise ValueError(f"times = {shown(self.times)}; where a column says who, each row is one person's")
         meanings(self)
 

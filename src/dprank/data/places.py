@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from dprank.data.accounts import Intake
     from dprank.data.declaration import Declaration
 
-__all__ = ["AWAY", "COUNTED", "COUNTS", "NONE", "UNKNOWN", "Names", "hints", "meanings", "number_of", "place_reader"]
+__all__ = ["AWAY", "COUNTED", "NONE", "UNKNOWN", "Names", "counts", "hints", "meanings", "number_of", "place_reader"]
 
 #: How people write that there is no place, in any case.
 NONE = (*BLANK, "n/a", "#n/a", "<na>", "none", "nil", "-", "--", "–", "—", ".")
 #: Of a name: nobody declared it; it is withdrawn, or says that there is none; it is an item with a count beside it.
 UNKNOWN, AWAY, COUNTED = -1, -2, -3
-#: Columns that say, by their name, for how many ballots a row stands.
-COUNTS = ("count", "counts", "frequency", "freq", "multiplicity", "times", "votes", "ballots", "number of ballots")
+#: Names of columns that say for how many ballots a row stands, and words in such names.
+_COUNTS = ("n", "times", "votes", "voters", "ballots", "number of ballots", "number of votes", "number of voters")
+_COUNT_WORDS = {"count", "counts", "frequency", "freq", "multiplicity"}
 #: A count beside a name: `21:Ann`, `21 Ann`, `Ann (21)`, `Ann x 21`.
 _FRONT = re.compile(r"[0-9]+(?:\s*[:;,.)x×*|]\s*|\s+)(.+)", re.DOTALL)
 _BEHIND = re.compile(r"(.+?)\s*[:;,x×*|(\[]\s*[0-9]+\s*[)\]]?", re.DOTALL)
@@ -42,6 +43,18 @@ def number_of(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+def counts(name: str) -> bool:
+    """Whether a column may say, by its name, for how many ballots a row stands.
+
+    Examples
+    --------
+    >>> [counts(name) for name in ("count", "Vote_Count", "n", "Number of ballots", "Country", "vote")]
+    [True, True, True, True, False, False]
+    """
+    words = re.split("[^a-z]+", name.casefold())
+    return " ".join(filter(None, words)) in _COUNTS or not _COUNT_WORDS.isdisjoint(words)
 
 
 def meanings(declared: Declaration) -> tuple[dict[str, float], dict[float, float]]:
@@ -149,6 +162,8 @@ def hints(intake: Intake, declared: Declaration) -> list[str]:
     told = []
     if "no such place" in intake.left_out:
         told.append("say with --map what the cell of a place means, as '1st=1', and with --unranked-as what means none")
+    if any(re.fullmatch(r"\s*[0-9]+,[0-9]+\s*", text) for text in intake.misread):
+        told.append("a comma makes no number: 1.5 is one, and 1,5 is none")
     if any(number_of(text) == 0 for text in intake.misread) and declared.form in ("wide", "long"):
         told.append("0 is no place: --lowest 0 says that places begin there, --unranked-as 0 that it means none")
     if OPEN in intake.altered:

@@ -132,8 +132,15 @@ def test_a_row_stands_for_as_many_ballots_as_it_says(tmp_path):
 def test_a_column_that_is_called_a_count_is_not_passed_over(tmp_path):
     with refused("column 'count' may say for how many ballots a row stands; say --times"):
         read(tmp_path, COUNTED, **ORDERS)
-    with refused("column ' Votes' may say"):
-        read(tmp_path, " Votes,Ann,Bo,Cy\n3,1,2,3\n")
+    for name in (" Votes", "n", "vote_count", "Freq."):
+        with refused(f"column {name!r} may say"):
+            read(tmp_path, f"{name},Ann,Bo,Cy\n3,1,2,3\n")
+    long = "b,i,p,Count\n1,Ann,1,3\n1,Bo,2,3\n"
+    keys = LAST | {"form": "long", "columns": ("i", "p"), "ballot": "b"}
+    with refused("--times none, or give each ballot rows of its own"):
+        read(tmp_path, long, **keys)
+    assert read(tmp_path, long, times="none", **keys).data.net_wins().tolist() == [2, 0, -2]
+    assert len(read(tmp_path, "n,county,Ann,Bo\n1,2,3,4\n", items=("n", "Ann")).data) == 1
     assert len(read(tmp_path, COUNTED, times="none", **ORDERS).data) == 7
     assert len(read(tmp_path, COUNTED, person="count", **ORDERS).data) == 7
     assert len(read(tmp_path, COUNTED, weight="count", max_weight=9, **ORDERS).data) == 7
