@@ -122,11 +122,11 @@ def one_set(seed: int, number: int, folder: Path, seen: Counter[str] | None = No
             full = dprank.Ballots.from_rankings(ranked(intake.data))
             assert (full.margins() == intake.data.margins()).all(), door
         seen[door] += 1
-    constructed(it, seen, f"seed {seed}, set {number}")
+    constructed(it, seen, f"seed {seed}, set {number}", folder / "votes.parquet")
 
 
-def constructed(it: apart.Drawn, seen: Counter[str], where: str) -> None:
-    """Ballots as an array, and as a table of numbers above 0, where nothing is wrong and nothing there twice."""
+def constructed(it: apart.Drawn, seen: Counter[str], where: str, path: Path) -> None:
+    """Ballots as an array, a table of numbers and a file of it, where nothing is wrong and nothing there twice."""
     ballots = apart.told(it)
     twice = any(len({name.lower() for name, _ in ballot.said}) < len(ballot.said) for ballot in ballots)
     if it.people or it.weighted or twice or any(it.wrong for it in ballots):
@@ -140,6 +140,10 @@ def constructed(it: apart.Drawn, seen: Counter[str], where: str) -> None:
         cells = [[float(it.cell(at)) if at >= 0 else None for at in row] for row in levels]
         frame = pd.DataFrame(cells, columns=it.items, dtype=float)
         made["frame"] = dprank.Ballots.from_frame(frame, items=it.items, voter=None)
+        frame.to_parquet(path)
+        keys: dict[str, Any] = {"kind": "ballots", "items": it.items, "ballots": it.complete, "unranked": it.unranked}
+        same(dprank.Declaration(**keys).read(path).data, apart.counted(it, False), f"{where}: parquet")
+        seen["parquet"] += 1
     if it.numbers == "plain" and all(sorted(row) == list(range(len(it.items))) for row in levels) and levels:
         made["rankings"] = dprank.Ballots.from_rankings(
             dprank.Rankings.from_frame(pd.DataFrame(places + 1, columns=it.items), items=it.items, voter=None)
