@@ -158,16 +158,10 @@ class Names:
 
 
 def hints(intake: Intake, declared: Declaration) -> list[str]:
-    """What to declare, where ballots hold what nobody declared: for the curator alone, who looks at the data."""
+    """What to declare of names and numbers that nobody declared: for the curator alone, who looks at the data."""
     told = []
-    if "no such place" in intake.left_out:
-        told.append("say with --map what the cell of a place means, as '1st=1', and with --unranked-as what means none")
-    if any(re.fullmatch(r"\s*[0-9]+,[0-9]+\s*", text) for text in intake.misread):
-        told.append("a comma makes no number: 1.5 is one, and 1,5 is none")
-    if any(number_of(text) == 0 for text in intake.misread) and declared.form in ("wide", "long"):
-        told.append("0 is no place: --lowest 0 says that places begin there, --unranked-as 0 that it means none")
     if OPEN in intake.altered:
-        told.append("a name that is no item: --alias says which one it means, --withdrawn that it means none")
-    if declared.form == "long" and declared.ballot is None and "an item twice" in intake.left_out:
-        told.append("say with --ballot which rows are one ballot, if a person has several")
+        told.append("of a name that is no item --alias says which one it means, --withdrawn that it means none")
+    if any(re.fullmatch(r"\s*[0-9]+,[0-9]+\s*", text) for text in intake.misread) and declared.kind == "ballots":
+        told.append("a comma makes no number: 1.5 is one, and 1,5 is none")
     return told

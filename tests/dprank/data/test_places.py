@@ -293,3 +293,15 @@ def test_flags_say_the_same_as_keys(tmp_path, monkeypatch, capsys):
         assert end.value.code == 0
         text = (tmp_path / f"{question[0]}.json").read_text(encoding="utf-8")
         assert "the highest number is the best" in text
+
+
+def test_check_says_what_could_be_declared(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text('vote,Ann,Bo\nAnne > Bo,"1,5",2\n', encoding="utf-8")
+    for flags, said in (
+        ("--orders vote --ballots partial --unranked last", "--withdrawn that it means none"),
+        ("--wide --items Ann,Bo", "1.5 is one, and 1,5 is none"),
+    ):
+        with pytest.raises(SystemExit):
+            main(["check", "a.csv", *flags.split(), "--items", "Ann,Bo"])
+        assert said in capsys.readouterr().out
