@@ -49,6 +49,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("numbers")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def every_published_file_is_of_the_schema() -> None:
+    """Whatever a test publishes in this process is held against the schema that the package ships."""
+    from published import validated
+
+    from dprank import publication
+
+    publication._text = validated(publication._text)  # type: ignore[attr-defined]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, Any, Any]:
     """What collecting brings stays to the end: nobody need look through it for garbage, neither now nor later."""

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+import dprank
 from dprank._require import as_array, shown
 from dprank.models.bradley_terry import LINKS, Link
 from dprank.privacy.guarantee import Guarantee
@@ -21,6 +22,15 @@ from dprank.privacy.guarantee import Guarantee
 NO_RELEASE = "this is no release of dprank: "
 #: Rooms whose mechanisms a file may name.
 _FAMILIES = ("dprank.aggregation", "dprank.pairwise", "dprank.topk", "dprank.uniformity")
+#: Where parts of mechanisms live that are not at the front door.
+PARTS = {
+    "OneRound": "aggregation.local_reports",
+    "OrderReport": "aggregation.randomisers",
+    "PositionVector": "aggregation.directions",
+    "SampledOrder": "aggregation.randomisers",
+    "SplitResponse": "aggregation.randomisers",
+    "VectorReport": "aggregation.directions",
+}
 
 
 def refuse(why: str) -> NoReturn:
@@ -28,21 +38,33 @@ def refuse(why: str) -> NoReturn:
     raise ValueError(NO_RELEASE + why) from None
 
 
-def loaded(text: Any, fields: set[str], version: int) -> dict[str, Any]:
-    """What a file holds: these fields, each once, of this format."""
+def loaded(text: Any, fields: set[str], versions: tuple[int, ...]) -> dict[str, Any]:
+    """What a file holds: these fields, each once, of one of these formats."""
     if not isinstance(text, str):
         refuse(f"it is of type {type(text).__name__}; text is needed")
     try:
-        file = json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
+        file = parsed(text)
     except LookupError:
         refuse("a field is there twice")
     except (ValueError, RecursionError):
         refuse("it is not JSON")
     if not isinstance(file, dict) or set(file) != fields:
         refuse(f"it must have the fields {', '.join(sorted(fields))}, and no others")
-    if type(file["format"]) is not int or file["format"] != version:
-        refuse(f"format = {shown(file['format'])}; this version of dprank reads format {version}")
+    if type(file["format"]) is not int or file["format"] not in versions:
+        read = " and ".join(map(str, versions))
+        refuse(f"format = {shown(file['format'])}; this version of dprank reads formats {read}")
     return file
+
+
+def parsed(text: str) -> Any:
+    """JSON as the standard has it: a `LookupError` where a field is there twice, `ValueError` where it is none.
+
+    Examples
+    --------
+    >>> parsed('{"a": [1, 2.5]}')
+    {'a': [1, 2.5]}
+    """
+    return json.loads(text, object_pairs_hook=_once, parse_constant=_finite)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -127,7 +149,9 @@ def written(parameter: Any, name: str = "mechanism") -> Any:
             raise ValueError(f"link is none of {', '.join(LINKS)}; only those can be written")
         return {"link": parameter.name}
     values = {it.name: written(getattr(parameter, it.name), it.name) for it in fields(parameter) if it.init}
-    return {"class": f"{kind.__module__}.{kind.__qualname__}", **values}
+    if _named(kind.__qualname__) is not kind:
+        raise ValueError(f"mechanism holds a {kind.__name__}, which no file names")
+    return {"class": kind.__qualname__, **values}
 
 
 def read(written: Any, releases: str | None = None, n_items: int | None = None) -> Any:
@@ -173,8 +197,10 @@ def read(written: Any, releases: str | None = None, n_items: int | None = None) 
 
 
 def _named(path: Any) -> type[Any] | None:
-    """The public dataclass of one of the families that has this path."""
+    """The public dataclass of one of the families that has this name, or, as in files of version 0.2, this path."""
     home, _, name = str(path).rpartition(".")
+    if not home and (room := dprank._HOMES.get(name) or PARTS.get(name)):
+        home = f"dprank.{room}"
     kind = None
     if home.rpartition(".")[0] in _FAMILIES and name.isidentifier() and not name.startswith("_"):
         with suppress(ImportError):

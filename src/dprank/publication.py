@@ -6,43 +6,80 @@ import hashlib
 import json
 import math
 import platform
+import re
 from collections.abc import Mapping
+from datetime import date
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Literal
+from importlib.resources import files
+from typing import Any, Literal, cast
 
+from dprank._answer import answer_of, bound_of, canonical, margins_of, output_of, ranges_of, rule_of, same
+from dprank._json import parsed, plain, written
 from dprank._require import as_list, require_one_of, require_whole, shown, visible_json
 from dprank.data.cleaning import cleaner
 from dprank.data.declaration import RULES_OF_BALLOTS, Declaration
+from dprank.possible import impossible
 from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
-from dprank.release import Decision, Ranking, Release, Selection
+from dprank.release import FORMAT, Decision, Ranking, Release, Selection
 from dprank.sentences import ASKED, protects, ranges, right, unit_of
 
-__all__ = ["SCHEMA", "gain", "of_rules", "opened", "publish", "read_publication", "receipt_of", "sampled"]
+__all__ = [
+    "SCHEMA",
+    "gain",
+    "identifier",
+    "json_schema",
+    "of_rules",
+    "opened",
+    "publish",
+    "read_publication",
+    "receipt_of",
+    "require_named",
+    "sampled",
+]
 
 #: Of the file; another number when its fields change.
 SCHEMA = "dprank.publication/3"
-#: What version 0.2 wrote, and is read: it has no receipt, and holds the words of aliases.
+#: What version 0.2 wrote, and is read: a release with its arrays, no receipt, and the words of aliases.
 OLDER = "dprank.publication/2"
-KEYS = {
+KEYS = (
     "schema",
+    "id",
+    "title",
+    "day",
+    "replaces",
+    "wave",
     "question",
-    "release",
+    "rule",
+    "bound",
+    "kind",
+    "items",
+    "answer",
+    "margins",
     "ranges",
     "top",
     "right",
+    "mechanism",
+    "guarantee",
+    "source",
     "protects",
     "not protected",
     "rules",
-    "software",
     "declaration",
     "receipt",
-}
+    "software",
+)
+#: Those that are not in a file of version 0.2; and what it has in the place of the rest.
+NEW = ("id", "title", "day", "replaces", "wave", "rule", "bound", "receipt")
+INNER = ("kind", "mechanism", "guarantee", "source")
+OLD = {"release", *KEYS} - {*NEW, *INNER, "items", "answer", "margins"}
 Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 #: Of rules that were chosen after a look at the data: none, as declared; or nobody declared it.
 UNTUNED, UNSAID = "nothing", "not said"
 CHOICE = "what the choice of those rules tells that were chosen after a look at the data"
+REPLACED = "what this file and the one that it replaces tell together: their epsilons add up"
+WAVES = "what this wave and those before it tell together of who took part in several: their epsilons add up"
 GRAPH = "who compared what, and whether anybody left out what they were asked: a plan said so beforehand"
 SOFTWARE = ("dprank", "numpy", "opendp", "scipy")
 
@@ -78,7 +115,7 @@ def _unit(release: Release, declaration: Declaration | None) -> str:
     return "ballot" if declaration.kind == "ballots" else "questionnaire"
 
 
-def _unprotected(release: Release, unit: str, tuned: Any) -> list[str]:
+def _unprotected(release: Release, unit: str, tuned: Any, replaces: str | None, wave: int | None) -> list[str]:
     """What is not, in words: all that a file must say."""
     several = f"a person who gave several {unit}s, beyond each of them alone: nobody knows who gave which"
     answers = "a person who gave several answers, beyond each of them alone"
@@ -89,6 +126,8 @@ def _unprotected(release: Release, unit: str, tuned: Any) -> list[str]:
         answers: release.guarantee is not None and release.guarantee.unit == "comparison",
         GRAPH: getattr(release.mechanism, "graph", None) == "public",
         several: unit != "person",
+        REPLACED: replaces is not None,
+        WAVES: wave is not None and wave > 1,
         release.mark: bool(release.mark),
     }
     return [line for line, holds in said.items() if holds]
@@ -153,6 +192,11 @@ def publish(
     persons: int | None = None,
     top: int | None = None,
     receipt: Receipt | None = None,
+    title: str | None = None,
+    day: str | None = None,
+    replaces: str | None = None,
+    wave: int | None = None,
+    per_person: int | None = None,
 ) -> str:
     """The text of a file that says all that a reader of the release needs, and nothing of the data.
 
@@ -169,11 +213,23 @@ def publish(
         Of a ranking, the number of best items of which the report says who may be among them.
     receipt : Receipt, optional
         Of the budget that paid for it, as of `dprank.Budget.release_with_receipt`.
+    title, day : str, optional
+        What is published is called so, in one line; the day, as 2026-11-25.
+    replaces : str, optional
+        The `identifier` of a published file that this one corrects.
+    wave : int, optional
+        Which wave of a survey this is, from 1.
+    per_person : int, optional
+        How many items of a person were counted, where the mechanism itself knows no bound.
 
     Raises
     ------
     ValueError
-        Where the release has no mechanism, or no ranges with such a sampling.
+        Where the release has no mechanism, or no ranges with such a sampling; or naming what is out of range.
+
+    Notes
+    -----
+    The identifier is a hash of all else that is published, so it tells nothing more.
 
     Examples
     --------
@@ -186,25 +242,113 @@ def publish(
     True
     """
     require_one_of("question", question, tuple(ASKED))
+    require_named(title=title, day=day, replaces=replaces, wave=wave)
     if not isinstance(release, Ranking) and (sampling is not None or persons is not None):
         raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
-    unit = _unit(release, declaration)
-    written = "" if declaration is None else declaration.public_toml()
+    unit, found = _unit(release, declaration), ranges(release, sampling, persons)
+    public = "" if declaration is None else declaration.public_toml()
     file = {
         "schema": SCHEMA,
+        "id": "",
+        "title": title,
+        "day": day,
+        "replaces": replaces,
+        "wave": wave,
         "question": question,
-        "release": json.loads(release.to_json()),
-        "ranges": ranges(release, sampling, persons),
+        "rule": rule_of(release),
+        "bound": bound_of(release, per_person),
+        "kind": type(release).__name__,
+        "items": _items(release, declaration),
+        "answer": answer_of(release, found),
+        "margins": margins_of(release),
+        "ranges": [{key: one[key] for key in ("level", "sampling", "persons")} for one in found],
         "top": _require_top(release, top),
         "right": right(release),
+        "mechanism": written(release.mechanism),
+        "guarantee": None if release.guarantee is None else plain("guarantee", vars(release.guarantee)),
+        "source": release.source,
         "protects": protects(release, unit),
-        "not protected": _unprotected(release, unit, _tuned(declaration)),
+        "not protected": _unprotected(release, unit, _tuned(declaration), replaces, wave),
         "rules": _rules(release, declaration, unit),
-        "declaration": hashlib.sha256(written.encode()).hexdigest() if written else None,
+        "declaration": hashlib.sha256(public.encode()).hexdigest() if public else None,
         "receipt": None if receipt is None else receipt.to_dict(),
         "software": dict(_software()),
     }
-    return visible_json(json.dumps(file, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return _text(file | {"id": identifier(file)})
+
+
+def _items(release: Any, declaration: Declaration | None) -> list[Any] | None:
+    """All that are declared, where that is known."""
+    if isinstance(release, Ranking):
+        return cast(list[Any], plain("items", release.items))
+    given = getattr(release.mechanism, "items", None) if declaration is None else declaration.items
+    return None if given is None else cast(list[Any], plain("items", given))
+
+
+def _text(file: Mapping[str, Any]) -> str:
+    """A published file: a line a record, so that people can read it, too."""
+    lines = []
+    for key, value in file.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            rows = ",\n    ".join(_json(one) for one in value)
+            said = f"[\n    {rows}\n  ]"
+        else:
+            said = _json(value, indent=2).replace("\n", "\n  ")
+        lines.append(f"  {_json(key)}: {said}")
+    return visible_json("{\n" + ",\n".join(lines) + "\n}") + "\n"
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def identifier(file: Mapping[str, Any]) -> str:
+    """What a published file is known by: a hash of all that it says, whatever its layout.
+
+    Examples
+    --------
+    >>> identifier({"id": "?", "title": "Works"}) == identifier({"title": "Works"})
+    True
+    """
+    said = canonical({key: value for key, value in file.items() if key != "id"})
+    return hashlib.sha256(said.encode()).hexdigest()[:32]
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of published files, of draft 2020-12.
+
+    Examples
+    --------
+    >>> json_schema()["properties"]["schema"]
+    {'const': 'dprank.publication/3'}
+    """
+    found: dict[str, Any] = json.loads(files("dprank").joinpath("publication.schema.json").read_text(encoding="utf-8"))
+    return found
+
+
+def require_named(*, title: Any, day: Any, replaces: Any, wave: Any) -> None:
+    """Refuse what is no title, day, identifier or number of a wave; None is all right.
+
+    Examples
+    --------
+    >>> require_named(title="Works", day="2026-11-31", replaces=None, wave=None)
+    Traceback (most recent call last):
+        ...
+    ValueError: day = '2026-11-31'; a day as 2026-11-25 is needed
+    """
+    if title is not None and (type(title) is not str or not title.strip() or not title.isprintable()):
+        raise ValueError(f"title = {shown(title)}; one line of text is needed")
+    if day is not None:
+        try:
+            fit = date.fromisoformat(day).isoformat() == day
+        except (TypeError, ValueError):
+            fit = False
+        if not fit:
+            raise ValueError(f"day = {shown(day)}; a day as 2026-11-25 is needed")
+    if replaces is not None and not (type(replaces) is str and re.fullmatch("[0-9a-f]{32}", replaces)):
+        raise ValueError(f"replaces = {shown(replaces)}; the id of a published file, 32 hexadecimal digits, is needed")
+    if wave is not None:
+        require_whole("wave", wave, 1, 10**6)
 
 
 def _require_rules(rules: Any, bounding: str, older: bool) -> None:
@@ -252,7 +396,9 @@ def _software() -> Mapping[str, str]:
 
 
 def opened(text: str) -> Mapping[str, Any]:
-    """The fields of a published file, not held against its release.
+    """The fields of a published file, not held against its release; those of version 0.2 by today's names.
+
+    Its `ranges` have the lowest and highest places of all items, in the order of the answer.
 
     Raises
     ------
@@ -266,17 +412,63 @@ def opened(text: str) -> Mapping[str, Any]:
         ...
     ValueError: no publication: schema is not 'dprank.publication/3', nor 'dprank.publication/2'
     """
+    return _of_today(_loaded(text))
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    """A file of either format, as it stands."""
     try:
-        file = json.loads(text)
+        file = parsed(text)
+    except LookupError:
+        raise ValueError("no publication: a key is there twice") from None
     except (ValueError, RecursionError):
         raise ValueError("no publication: it is not JSON") from None
     if not isinstance(file, dict) or file.get("schema") not in (SCHEMA, OLDER):
         raise ValueError(f"no publication: schema is not {SCHEMA!r}, nor {OLDER!r}")
-    keys = KEYS - {"receipt"} if file["schema"] == OLDER else KEYS
+    keys = OLD if file["schema"] == OLDER else {*KEYS}
     if set(file) != keys:
         other = sorted(set(file) ^ keys)[0]
         raise ValueError(f"no publication: key {shown(other)} is {'unknown' if other in file else 'missing'}")
     return file
+
+
+def _of_today(file: dict[str, Any]) -> dict[str, Any]:
+    if file["schema"] == SCHEMA:
+        return file | {"ranges": ranges_of(file)}
+    release = _release(file)
+    inner = {key: file["release"][key] for key in INNER}
+    rest = {key: value for key, value in file.items() if key != "release"}
+    named = dict.fromkeys(NEW) | {"id": identifier(file), "rule": rule_of(release), "bound": bound_of(release)}
+    return named | inner | rest
+
+
+def _release(file: Mapping[str, Any]) -> Release:
+    """The release in a file of either format."""
+    if file["schema"] == OLDER:
+        return Release.from_json(json.dumps(file["release"]))
+    inner = {"format": FORMAT, "output": output_of(file)} | {key: file[key] for key in INNER}
+    if "." in str(file["mechanism"].get("class") if isinstance(file["mechanism"], dict) else ""):
+        raise ValueError("no publication: class of the mechanism is no name of the front door")
+    if file["kind"] != "Ranking" and file["margins"] is not None:
+        raise ValueError("no publication: margins are of a ranking alone")
+    release = Release.from_json(json.dumps(inner))
+    _require_items(file["items"], release)
+    return release
+
+
+def _require_items(items: Any, release: Any) -> None:
+    """Refuse a list of all items of which the answer, or its mechanism, has others."""
+    if items is None:
+        return
+    names = as_list("items", items, "a list of all items is needed") if isinstance(items, list) else None
+    if names is None or len({*map(str, names)}) < len(names):
+        raise ValueError("no publication: items are no list of names, each once")
+    mechanism = release.mechanism
+    declared, number = getattr(mechanism, "items", None), getattr(mechanism, "n_items", None)
+    if (number is not None and len(items) != number) or (declared is not None and list(declared) != items):
+        raise ValueError("no publication: items are not those of its mechanism")
+    if isinstance(release, Selection) and not {*release.items.tolist()} <= {*items}:
+        raise ValueError("no publication: item of the answer is none of items")
 
 
 def receipt_of(file: Mapping[str, Any]) -> Receipt | None:
@@ -320,14 +512,12 @@ def read_publication(text: str) -> Release:
         ...
     ValueError: no publication: schema is not 'dprank.publication/3', nor 'dprank.publication/2'
     """
-    file = opened(text)
+    file = _loaded(text)
     require_one_of("question", file["question"], tuple(ASKED))
-    release = Release.from_json(json.dumps(file["release"]))
-    if file["ranges"] != ranges(release, *sampled(file["ranges"])):
-        raise ValueError("no publication: ranges are not those that its noise leaves open")
-    _require_top(release, file["top"])
-    if file["right"] != right(release):
-        raise ValueError("no publication: right is not what its noise allows")
+    release = _release(file)
+    if wrong := impossible(release):
+        raise ValueError(f"no publication: {wrong[0]}")
+    _require_said(release, file)
     unit = unit_of(release, file)
     if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
@@ -338,10 +528,55 @@ def read_publication(text: str) -> Release:
     _texts("software", [*file["software"].values()])
     if file["declaration"] is not None:
         _texts("declaration", [file["declaration"]])
-    if missing := [it for it in _unprotected(release, unit, file["rules"]["tuned on the data"]) if it not in said]:
+    needed = _unprotected(release, unit, file["rules"]["tuned on the data"], file.get("replaces"), file.get("wave"))
+    if missing := [it for it in needed if it not in said]:
         raise ValueError(f"no publication: not protected does not say: {missing[0]}")
     receipt_of(file)
     kind = {"topk": Selection, "winner": Selection, "agreement": Decision}.get(file["question"], Ranking)
     if not isinstance(release, kind):
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
+    if file["schema"] == SCHEMA and file["id"] != identifier(file):
+        raise ValueError("no publication: id is not that of what it says: something in it is not as it was written")
     return release
+
+
+def _require_said(release: Release, file: Mapping[str, Any]) -> None:
+    """Refuse what a file says of its answer, and is not so."""
+    if file["schema"] == OLDER:
+        if file["ranges"] != ranges(release, *sampled(file["ranges"])):
+            raise ValueError("no publication: ranges are not those that its noise leaves open")
+    else:
+        require_named(**{key: file[key] for key in ("title", "day", "replaces", "wave")})
+        heads = file["ranges"]
+        found = ranges(release, *sampled(heads))
+        if not same(heads, [{key: one[key] for key in ("level", "sampling", "persons")} for one in found]):
+            raise ValueError("no publication: ranges are not those that its noise leaves open")
+        _require_records(file["answer"], answer_of(release, found))
+        if file["rule"] != rule_of(release):
+            raise ValueError(f"no publication: rule is not that of its mechanism: {rule_of(release)}")
+        _require_bound(release, file["bound"])
+    _require_top(release, file["top"])
+    if not same(file["right"], right(release)):
+        raise ValueError("no publication: right is not what its noise allows")
+
+
+def _require_records(given: Any, needed: Any) -> None:
+    """Refuse records of which one says what is not so, by its key and its place in the list."""
+    if same(given, needed):
+        return
+    pairs = [(given, needed)] if isinstance(needed, dict) else list(zip(given, needed, strict=True))
+    for at, (row, other) in enumerate(pairs, 1):
+        for key in other:
+            if not same(row.get(key), other[key]):
+                where = "" if isinstance(needed, dict) else f" in record {at}"
+                raise ValueError(f"no publication: {key}{where} of the answer is not what follows from its release")
+    raise ValueError("no publication: answer has other records than its release")
+
+
+def _require_bound(release: Release, given: Any) -> None:
+    needed = bound_of(release)
+    if needed is None and given is not None and bound_of(release, 1) is not None:
+        fit = isinstance(given, dict) and given.keys() == {"most", "of"} and given["of"] == "items"
+        needed = given if fit and type(given["most"]) is int and given["most"] >= 1 else None
+    if not same(given, needed):
+        raise ValueError("no publication: bound is not that of its mechanism")

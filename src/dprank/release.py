@@ -66,7 +66,9 @@ _MARK: dict[Origin | None, str] = {
     None: "not for publication: of no private release",
 }
 #: Of the file that `Release.to_json` writes; another number when its fields change.
-FORMAT = 1
+FORMAT = 2
+#: What version 0.2 wrote, and is read: it names classes by their modules.
+OLDER = 1
 #: Items that are named in a sentence, and of which a notebook is told the ranges: of matrices that takes a while.
 _NAMED, _DRAWN = 12, 1000
 #: What every release of a kind has.
@@ -194,7 +196,7 @@ class Release(FrozenFields):
         parameters typed in, which is seconds for a million items under local privacy, and for
         `dprank.PrivateRankCentrality` depends on the number of items that is declared.
         """
-        file = loaded(text, {"format", "kind", "output", "guarantee", "mechanism", "source"}, FORMAT)
+        file = loaded(text, {"format", "kind", "output", "guarantee", "mechanism", "source"}, (OLDER, FORMAT))
         kinds = {kind.__name__: kind for kind in (Ranking, Selection, Decision)}
         name = file["kind"] if isinstance(file["kind"], str) else None
         kind = kinds.get(name or "")

@@ -24,8 +24,9 @@ FLOORS = (
     {"pairwise", "topk", "aggregation", "uniformity"},
     {"audit", "plan"},
     {"scored", "foreseen"},
-    {"sentences"},
+    {"_answer", "possible", "sentences"},
     {"publication"},
+    {"differences"},
     {"registry", "report"},
     {"cli"},
 )

@@ -80,6 +80,11 @@ def test_a_command_says_what_it_does_and_all_its_options(name, capsys):
 def test_every_example_runs_one_after_the_other(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ENTRIES:
+        if name == "dprank compare":  # of a correction, which somebody has to have made
+            ranking = shlex.split(ENTRIES["dprank release ranking"].example)[1:-1]
+            with pytest.raises(SystemExit):
+                main([*ranking, "corrected.json", "--replaces", "release.json"])
+            assert "corrected.json" in capsys.readouterr().out
         for table in NAMES:
             if name == "dprank example":
                 continue

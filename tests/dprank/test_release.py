@@ -170,7 +170,17 @@ def test_what_is_no_file_is_refused(text):
 def test_a_file_names_no_class_but_a_mechanism_of_dprank():
     file = json.loads(made("secure").to_json())
     before = set(sys.modules)
-    for path in ("os.system", "antigravity.x", "dprank.pairwise.noisy_counts.Path", "dprank.release.Release", 7, None):
+    for path in (
+        "os.system",
+        "antigravity.x",
+        "dprank.pairwise.noisy_counts.Path",
+        "dprank.release.Release",
+        "Release",
+        "Flipped",
+        "Path",
+        7,
+        None,
+    ):
         file["mechanism"]["class"] = path
         with refused("class", "mechanism of dprank"):
             Release.from_json(json.dumps(file))
@@ -434,7 +444,7 @@ def test_names_that_are_none_are_refused_where_they_are_read():
 
 def test_a_file_says_everything_once_and_in_text():
     text = made("secure").to_json()
-    for version in (True, 1.0, "1", 2, None):
+    for version in (True, 1.0, "1", 3, 0, None):
         forged("format", release=made("secure"), format=version)
     with refused("twice"):
         Release.from_json(text[:-2] + ', "source": "operating system"}')

@@ -102,9 +102,9 @@ def orders_of_ties(folder):
     line, data = PATHS["consensus"].line(1.0, folder), b"person,ash,elm,fir\nann,1,2,3\n"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SecureSource, "discrete_laplace", lambda *_: np.array([2, 1, 0]))
-        outputs = [json.loads(line.run(data).out)["release"]["output"] for _ in range(8)]
-    assert all(output["scores"] == [0.0, 0.0, 0.0] for output in outputs)
-    return {tuple(output["order"]) for output in outputs}
+        outputs = [json.loads(line.run(data).out)["answer"] for _ in range(8)]
+    assert all(row["score"] == 0.0 for answer in outputs for row in answer)
+    return {tuple(row["item"] for row in answer) for answer in outputs}
 
 
 # --- a correct path passes -------------------------------------------------------------------------------------------
@@ -148,9 +148,10 @@ def test_what_comes_back_is_all_there(tmp_path):
     line = PATHS["topk"].line(1.0, tmp_path)
     data = PATHS["topk"].pairs["there, or not"][0]
     file = json.loads(line.run(data).out)
-    assert len(file["release"]["output"]["items"]) == 2
+    assert len(file["answer"]) == 2
     one = line.release(data, None)
-    assert (one[0], set(one[2:4]) <= {0.0, 1.0, 2.0}, sorted(one[4:])) == (0, True, sorted(file["right"].values()))
+    assert (one[0], set(one[2:4]) <= {0.0, 1.0, 2.0}, one[4:6].tolist()) == (0, True, [1.0, 2.0])
+    assert sorted(one[6:]) == sorted(file["right"].values())
     other = CommandLine(line.words, ("ash",), tmp_path)
     assert any(other.release(data, None)[1] != one[1] for _ in range(8))
 

@@ -19,7 +19,7 @@ from dprank.cli.check import check
 from dprank.cli.counts import count_command, merge_command, split_command
 from dprank.cli.examples import example_command
 from dprank.cli.manual import explain
-from dprank.cli.records import budget_command, card_command, report_command, verify
+from dprank.cli.records import budget_command, card_command, compare_command, report_command, verify
 
 __all__ = ["app", "main"]
 
@@ -39,6 +39,7 @@ app.command("budget")(budget_command)
 app.command("report")(report_command)
 app.command("audit")(audit_command)
 app.command()(verify)
+app.command("compare")(compare_command)
 app.command("card")(card_command)
 app.command("example")(example_command)
 explain(app)

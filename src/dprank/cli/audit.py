@@ -164,8 +164,8 @@ def _own(command: str, files: list[Path], releases: int, routes: bool) -> dict[s
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         bare = CommandLine(words, (), home, files[0].suffix)
-        made_up = bare.rehearsed["release"]
-        items = made_up["output"].get("items") if made_up["kind"] == "Ranking" else made_up["mechanism"].get("items")
+        made_up = bare.rehearsed
+        items = made_up["items"] if made_up["kind"] == "Ranking" else made_up["mechanism"].get("items")
         line = CommandLine(words, tuple(items or ()), home, files[0].suffix)
         return _bets(line, {"the two files": (one, other)}, releases, routes)
 

@@ -33,13 +33,17 @@ def finish(
     as_json: bool,
     kept: bool,
     top: int | None = None,
+    named: Mapping[str, Any] | None = None,
     **drawing: Any,
 ) -> None:
-    """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling."""
+    """Write what is published, and show it; `drawing` is what `dprank.Ranking.intervals` asks of sampling.
+
+    `named` is what `dprank.publication.publish` takes besides: title, day, and so on.
+    """
     release, receipt = drawn
     text = None
     try:
-        text = publish(release, question, declared, top=top, receipt=receipt, **drawing)
+        text = publish(release, question, declared, top=top, receipt=receipt, **(named or {}), **drawing)
         if out:
             write_new(out, text)
         if not as_json:

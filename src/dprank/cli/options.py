@@ -180,6 +180,18 @@ NewDataset = Annotated[
         "its first.",
     ),
 ]
+Title = Annotated[str | None, typer.Option(help="What is published is called so, in one line.")]
+Day = Annotated[str | None, typer.Option(help="Of publication, as 2026-11-25; today unless given.")]
+Replaces = Annotated[
+    Path | None, typer.Option(help="A published file that this one corrects: of the same people, and paid for again.")
+]
+Wave = Annotated[
+    int | None,
+    typer.Option(
+        help="Which wave of a survey this is, from 1. With --budget a later one says by --dataset whose the first was: "
+        "all share one budget."
+    ),
+]
 BeforeLooking = Annotated[
     str | None,
     typer.Option(

@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 from dprank.audit.routes import Replay
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import SECURE
+from dprank.publication import identifier
 
 __all__ = ["PATHS", "CommandLine", "Said", "said"]
 
 #: What stands for the file among the words of a command.
 FILE = "{}"
+#: That is published unless another is: midnight tells of nobody.
+DAY = "2026-11-25"
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ class CommandLine:
     ...     line = CommandLine(words, ["ash", "elm"], Path(folder))
     ...     seen = line.release(b"ash,elm\\n1,2\\n", dprank.SECURE)
     ...     print(line.guarantee, seen.shape, int(seen[0]))
-    epsilon = 1 (central; replace one voter) (11,) 0
+    epsilon = 1 (central; replace one voter) (10,) 0
     """
 
     words: Sequence[str]
@@ -112,7 +115,7 @@ class CommandLine:
     @property
     def guarantee(self) -> Guarantee:
         """What the command promises, as it says where it reads no data."""
-        return Guarantee(**self.rehearsed["release"]["guarantee"])
+        return Guarantee(**self.rehearsed["guarantee"])
 
     @property
     def rehearsed(self) -> Any:
@@ -128,7 +131,7 @@ class CommandLine:
         if not file.exists() or file.read_bytes() != data:
             file.write_bytes(data)
         named = [str(file) if word == FILE else word for word in self.words]
-        return said(*named, "--json", *more)
+        return said(*named, *["--day", DAY] * ("--day" not in named), "--json", *more)
 
     def release(self, data: bytes, rng: Any) -> NDArray[np.float64]:
         """All that comes back of one run, as numbers.
@@ -163,14 +166,19 @@ class CommandLine:
         numbers: list[float] = []
         try:
             file = json.loads(out)
-            output = file["release"].pop("output")
-            named = output.pop("items") if file["release"]["kind"] == "Ranking" else None
+            words: list[Any] = ["of all else" if file.pop("id") == identifier(json.loads(out)) else "id"]
+            answer, items = file.pop("answer"), file["items"]
+            rows = answer if isinstance(answer, list) else [answer]
+            if file["kind"] == "Ranking":  # by item, as declared: which one is where, places say
+                words.append([row["place"] for row in rows])
+                rows = sorted(rows, key=lambda row: items.index(row.pop("item")))
             # the scores first, then what follows from them
-            answer = [self._taken(output[key], numbers) for key in sorted(output, reverse=True)]
-            follows = [self._taken(file.pop(key, None), numbers) for key in ("ranges", "right")]
+            keys = ["score", *sorted({key for row in rows for key in row} - {"score"})]
+            words += [[key, [self._taken(row.get(key), numbers) for row in rows]] for key in keys]
+            words += [self._taken(file.pop(key), numbers) for key in ("margins", "right")]
         except (ValueError, KeyError, TypeError, AttributeError):
             return [out], []
-        return [json.dumps([file, named, answer, follows])], numbers
+        return [json.dumps([file, words])], numbers
 
     def _taken(self, value: Any, numbers: list[float]) -> Any:
         """What is left of a value when its numbers are put aside."""

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 import dprank
 from dprank._require import shown_down, visible, visible_lines
-from dprank.cli.options import AsJson, about, console, published_text, show_json
+from dprank.cli.options import AsJson, about, cell, console, published_text, show_json
 from dprank.cli.writing import require_replaceable, write_over
+from dprank.differences import compare
 from dprank.publication import opened, read_publication, receipt_of
 from dprank.registry import SECTORS, Facts, card
 from dprank.report import is_page, report
 
-__all__ = ["budget_command", "card_command", "report_command", "verify"]
+__all__ = ["budget_command", "card_command", "compare_command", "report_command", "verify"]
 
 
 def budget_command(
@@ -104,25 +107,28 @@ def verify(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Whether a published file says of itself what is so: schema, mechanism, guarantee and ranges derived anew; with
-    --budget also whether that file has the entry that paid for it, and all before it as they were. Whether the answer
-    in it is the one that was drawn, no file can show.
+    """Whether a published file says of itself what is so: schema, mechanism, guarantee, ranges and id derived anew, and
+    whether the noise of that mechanism can have given such numbers; with --budget also whether that file has the entry
+    that paid for it, and all before it as they were. Whether the answer in it is the one that was drawn, no file can
+    show.
 
     Example: dprank verify release.json
     """
     with about(file):
         text = published_text(file)
-        release, receipt = read_publication(text), receipt_of(opened(text))
+        release, found = read_publication(text), opened(text)
+        receipt = receipt_of(found)
         if budget is not None and receipt is None:
             raise ValueError(f"no receipt in it to hold against {budget}: no budget paid for it, or one of dprank 0.2")
     said: dict[str, Any] = {
+        **{key: found[key] for key in ("id", "title", "day", "replaces", "wave")},
         "guarantee": str(release.guarantee),
         "mechanism": type(release.mechanism).__name__,
         "mark": release.mark,
         "receipt": None if receipt is None else receipt.to_dict(),
     }
     mark = f"; {release.mark}" if release.mark else ""
-    words = f"{file}: {said['guarantee']}, by {said['mechanism']}; as it says of itself{mark}"
+    words = f"{file}: {said['guarantee']}, by {said['mechanism']}; as it says of itself{mark}; id {found['id']}"
     if budget is not None and receipt is not None:
         dprank.Budget(budget).verify(receipt, release.guarantee)
         said["budget"] = True
@@ -130,6 +136,52 @@ def verify(
     elif receipt is not None:
         words += f"; with a receipt of entry {receipt.number} of {receipt.dataset!r}, for --budget"
     print(json.dumps(said) if as_json else visible(words))
+
+
+def compare_command(
+    first: Annotated[Path, typer.Argument(help="A published file.")],
+    second: Annotated[Path, typer.Argument(help="Another, of the same question and items: later, or a correction.")],
+    level: Annotated[float, typer.Option(help="The chance that all that is told is so, all at once.")] = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """Which differences between two published files are more than noise, by the law of the noise in both.
+
+    Example: dprank compare release.json corrected.json
+    """
+    try:
+        found = compare(published_text(first), published_text(second), level)
+    except ValueError as error:
+        raise ValueError(f"{first}, {second}: {error}") from None
+    if as_json:
+        show_json(json.dumps(vars(found)))
+        return
+    table = Table()
+    for column in ("item", "place", "range", "score"):
+        for which in ("first", "second") if column != "item" else ("",):
+            if any(_shown_of(row, which, column) for row in found.items):
+                table.add_column(f"{column}, {which}" if which else column)
+    for row in found.items:
+        cells = []
+        for title in (str(it.header) for it in table.columns):
+            column, _, which = title.partition(", ")
+            cells.append(cell(_shown_of(row, which, column)))
+        table.add_row(*cells)
+    shown = console()
+    shown.print(table)
+    for line in found.said:
+        shown.print(line, markup=False)
+
+
+def _shown_of(row: Mapping[str, Any], which: str, column: str) -> str:
+    """What a cell of a comparison shows; nothing for what is not there."""
+    if column == "item":
+        return str(row["item"])
+    it = row[which] or {}
+    if column == "range":
+        low, high = it.get("lowest"), it.get("highest")
+        return "" if low is None else f"{low}" if low == high else f"{low} to {high}"
+    value = it.get(column)
+    return "" if value is None else f"{value:g}"
 
 
 def card_command(

@@ -13,6 +13,7 @@ from dprank.cli.asked import SAY
 from dprank.cli.bounds import bound_of, told_of_bound
 from dprank.cli.counts import CountsFile, given_counts
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
+from dprank.cli.naming import named, whose
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -24,6 +25,7 @@ from dprank.cli.options import (
     Clean,
     Columns,
     Dataset,
+    Day,
     Delta,
     Epsilon,
     File,
@@ -45,11 +47,14 @@ from dprank.cli.options import (
     Ranks,
     Rehearse,
     Repeated,
+    Replaces,
     Sampled,
     Times,
+    Title,
     Top,
     Unranked,
     UnrankedAs,
+    Wave,
     Weight,
     Wide,
     Withdrawn,
@@ -133,6 +138,10 @@ def ranking(
     budget: BudgetFile = None,
     dataset: Dataset = None,
     new_dataset: NewDataset = False,
+    title: Title = None,
+    day: Day = None,
+    replaces: Replaces = None,
+    wave: Wave = None,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -198,9 +207,10 @@ def ranking(
             [pairs[0]] * 300, [pairs[1]] * 300, rng.integers(0, 2, 300), items=declared.items, voter=voters
         )
 
+    called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     source, warned = given or _there(file), [foreseen(chosen, persons)]
     drawn = drawn_of(chosen, source, declared, made_up, rehearse, budget, dataset, new_dataset, out, None, warned)
-    finish(drawn, "ranking", declared, out, as_json, budget is not None, top, **drawing)
+    finish(drawn, "ranking", declared, out, as_json, budget is not None, top, called, **drawing)
 
 
 @app.command("consensus")
@@ -237,6 +247,10 @@ def consensus(
     budget: BudgetFile = None,
     dataset: Dataset = None,
     new_dataset: NewDataset = False,
+    title: Title = None,
+    day: Day = None,
+    replaces: Replaces = None,
+    wave: Wave = None,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -284,9 +298,10 @@ def consensus(
     made_up = lambda rng: shuffled(declared, rng)  # noqa: E731
     # KwikSort falls back on a matrix, which takes the number of voters for public
     as_full = completed_by_lot if mechanism == "PrivateKwikSort" else ranked
+    called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     given_as, warned = as_full if full else None, [foreseen(chosen, persons)]
     drawn = drawn_of(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, given_as, warned)
-    finish(drawn, "consensus", declared, out, as_json, budget is not None, top, **drawing)
+    finish(drawn, "consensus", declared, out, as_json, budget is not None, top, called, **drawing)
 
 
 @app.command("winner")
@@ -320,6 +335,10 @@ def winner(
     budget: BudgetFile = None,
     dataset: Dataset = None,
     new_dataset: NewDataset = False,
+    title: Title = None,
+    day: Day = None,
+    replaces: Replaces = None,
+    wave: Wave = None,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -360,10 +379,11 @@ def winner(
         max_weight=declared.max_weight or 1,
     )
     made_up = lambda rng: shuffled(declared, rng)  # noqa: E731
+    called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     drawn = drawn_of(
         chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, ranked if full else None
     )
-    finish(drawn, "winner", declared, out, as_json, budget is not None)
+    finish(drawn, "winner", declared, out, as_json, budget is not None, named=called)
 
 
 @app.command("agreement")
@@ -399,6 +419,10 @@ def agreement(
     budget: BudgetFile = None,
     dataset: Dataset = None,
     new_dataset: NewDataset = False,
+    title: Title = None,
+    day: Day = None,
+    replaces: Replaces = None,
+    wave: Wave = None,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -441,8 +465,9 @@ def agreement(
         statistic=statistic or ("ranks" if mechanism in (None, "NoisyNorm") else None),
     )
     made_up = lambda rng: shuffled(declared, rng, voters)  # noqa: E731
+    called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     drawn = drawn_of(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, ranked)
-    finish(drawn, "agreement", declared, out, as_json, budget is not None)
+    finish(drawn, "agreement", declared, out, as_json, budget is not None, named=called)
 
 
 def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaration:
@@ -478,6 +503,10 @@ def topk(
     budget: BudgetFile = None,
     dataset: Dataset = None,
     new_dataset: NewDataset = False,
+    title: Title = None,
+    day: Day = None,
+    replaces: Replaces = None,
+    wave: Wave = None,
     out: Out = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
@@ -527,6 +556,7 @@ def topk(
             return data
         return data.counts(bound) if isinstance(data, dprank.Tallies) else data.sums["persons"]
 
+    called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     drawn = drawn_of(
         chosen,
         given or _there(file),
@@ -540,4 +570,4 @@ def topk(
         as_counts,
         told_of_bound(chosen, bound),
     )
-    finish(drawn, "topk", declared, out, as_json, budget is not None)
+    finish(drawn, "topk", declared, out, as_json, budget is not None, named=called | {"per_person": bound})

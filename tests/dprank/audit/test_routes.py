@@ -666,7 +666,7 @@ def test_a_command_that_replays_publishes_nothing(tmp_path):
     file = tmp_path / "published.json"
     for source, mark in ((Replay(1), "seeded"), (np.random.default_rng(1), "operating system")):
         line.release(b"person,what\nbob,ash\n", source)
-        assert json.loads(file.read_text(encoding="utf-8"))["release"]["source"] == mark
+        assert json.loads(file.read_text(encoding="utf-8"))["source"] == mark
 
 
 SOC = (

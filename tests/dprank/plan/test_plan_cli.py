@@ -131,7 +131,7 @@ def test_what_is_recommended_is_what_is_released(capsys, tmp_path):
     assert dprank.Declaration.from_toml(planned) == dprank.Declaration.from_toml(declared)
     code, _, error = run(capsys, "release", "ranking", survey, "--plan", planned, "--out", out)
     assert (code, error) == (0, "")
-    mechanism = json.loads(out.read_text())["release"]["mechanism"]
+    mechanism = json.loads(out.read_text())["mechanism"]
     inside = json.dumps(mechanism)
     assert told["release"]["score"] in inside
     assert f'"per_person": {told["release"]["answers"]}' in inside
