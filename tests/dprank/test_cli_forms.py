@@ -28,6 +28,8 @@ FORMS = {
 NAMED = ["--items", ITEMS, "--person", "who"]
 TALLIES = ["--item", "diagnosis", "--items", "flu,gout,kuru", "--person", "who"]
 TOP = ["--k", "2"]
+#: The columns of a questionnaire, which link all of its items.
+ASKED = "Pay vs Hours,Hours vs Canteen"
 ANSWERS = ["--pairs", "all", "--items", "Pay,Hours,Canteen", "--person", "who", "--map", "left=1,right=0"]
 
 
@@ -222,7 +224,7 @@ TAKEN = {
     "orders: commas": ("orders", lines("who,vote", "SECRET,roads,parks,debt")),
     "orders: truncated": ("orders", lines("who,vote", 'SECRET,"roads>pa')),
     "tallies: more fields": ("tallies", lines("who,diagnosis", "SECRET,flu,9", "a,gout")),
-    "pairs: more fields": ("pairs", lines("who,Pay vs Hours", "SECRET,left,9", "a,left")),
+    "pairs: more fields": ("pairs", lines(f"who,{ASKED}", "SECRET,left,left,9", "a,left,right")),
     "wide: words": ("wide", lines(HEAD, "SECRET,first,second,third,fourth", ROW)),
     "wide: gaps": ("wide", lines(HEAD, "SECRET,1,,3,4", ROW)),
     "wide: fewer fields": ("wide", lines(HEAD, "SECRET,1", ROW)),
@@ -250,9 +252,9 @@ TAKEN = {
     "tallies: again": ("tallies", lines("who,diagnosis", *["SECRET,flu"] * 99)),
     "tallies: header only": ("tallies", lines("who,diagnosis")),
     "tallies: a formula": ("tallies", lines("who,diagnosis", '"=SECRET()",flu')),
-    "pairs: blank": ("pairs", lines("who,Pay vs Hours", "SECRET,", "a,left")),
-    "pairs: nonsense": ("pairs", lines("who,Pay vs Hours", "SECRET,SECRET", "a,Canteen", "b,left")),
-    "pairs: header only": ("pairs", lines("who,Pay vs Hours")),
+    "pairs: blank": ("pairs", lines(f"who,{ASKED}", "SECRET,,", "a,left,left")),
+    "pairs: nonsense": ("pairs", lines(f"who,{ASKED}", "SECRET,SECRET,left", "a,Canteen,left", "b,left,left")),
+    "pairs: header only": ("pairs", lines(f"who,{ASKED}")),
 }  # fmt: skip
 CHECK = {form: [*words, *NAMED] for form, words in FORMS.items()} | {"tallies": TALLIES, "pairs": ANSWERS}
 RELEASE = {form: ["consensus", *words, *NAMED] for form, words in FORMS.items()} | {

@@ -13,6 +13,7 @@ import dprank
 from dprank._require import require_one_of, require_whole, shown_down, visible
 from dprank.cli.counts import Given
 from dprank.cli.options import cell, console, show_json
+from dprank.cli.placing import require_known
 from dprank.cli.taken import exactly
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
@@ -141,7 +142,9 @@ def drawn_of(
             )
         data: Any = file.checked(mechanism)
     else:
-        data, dataset = declared.read(file).data, dataset or file.name
+        intake = declared.read(file)
+        require_known(mechanism, intake, declared.items)
+        data, dataset = intake.data, dataset or file.name
     if given_as is not None:
         data = given_as(data)
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):

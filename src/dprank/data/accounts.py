@@ -97,6 +97,8 @@ class Intake:
         What stands for an answer, a place, an order or a weight, and is none.
     unused : tuple of str
         Columns of the file that say nothing of what is declared.
+    pairs : tuple of (int, int), optional
+        Of a questionnaire the items that its columns ask about, whoever answers.
     """
 
     data: Any
@@ -108,6 +110,7 @@ class Intake:
     written: Mapping[str, int]
     misread: Mapping[str, int]
     unused: tuple[str, ...] = ()
+    pairs: tuple[tuple[int, int], ...] | None = None
 
     @property
     def kept(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,7 +142,8 @@ def _questionnaire(table: Table) -> Intake:
     first, second = np.repeat(np.array([pair for _, pair in found]), rows, axis=0).T
     who, asked = np.tile(voter, len(found)), np.tile(~nobody & ~table.beyond, len(found)) & ~stays
     data = Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=who[stays])
-    return table.done(data.with_unanswered(first[asked], second[asked], who[asked]))
+    intake = table.done(data.with_unanswered(first[asked], second[asked], who[asked]))
+    return replace(intake, pairs=tuple(pair for _, pair in found))
 
 
 def _tallies(table: Table) -> Intake:

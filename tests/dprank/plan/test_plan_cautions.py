@@ -264,3 +264,51 @@ def test_what_is_no_setting_is_refused():
     ):
         with refused(word):
             dprank.plan(question, items=5, persons=100, epsilon=1.0, **more)
+
+
+# --- nothing is placed of which nothing is known ----------------------------------------------------------------------
+
+
+def test_items_that_no_column_asks_about_are_refused_before_anything_is_spent(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = ["a vs b,b vs c,who", *[f"a,b,p{i}" for i in range(40)]]
+    (tmp_path / "q.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert run(capsys, "budget", "b.sqlite", "--epsilon", "9")[0] == 0
+    release = ["release", "ranking", "q.csv", "--person", "who", "--protect", "person", "--answers", "2"]
+    release += ["--epsilon", "1", "--budget", "b.sqlite"]
+    pairs = ["--pairs", "all"]
+    code, said, error = run(capsys, *release, *pairs, "--items", "a,b,c,d,Parks")
+    assert (code, said) == (2, "")
+    assert "no column asks about 'd', 'Parks'" in error
+    assert "leave them out" in error
+    # of two groups that no column links nobody knows which is the better; which columns count may be declared
+    few = ["--pairs", "X=a vs b,Y=c vs d"]
+    rows = ["X,Y,who", *[f"a,c,p{i}" for i in range(40)]]
+    (tmp_path / "q.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    code, _, error = run(capsys, *release, *few, "--items", "a,b,c,d")
+    assert code == 2
+    assert "group of 'a' with one of the group of 'c'" in error
+    assert "with no entry" in run(capsys, "budget", "b.sqlite")[1]
+    # each by itself is well
+    code, said, error = run(capsys, *release, "--answers", "1", "--pairs", "X=a vs b", "--items", "a,b")
+    assert (code, error) == (0, "")
+    assert "range" in said
+
+
+def test_of_a_public_graph_that_falls_apart_nothing_is_placed(capsys, tmp_path):
+    """The graph is public, and so is what it links; without `--public-graph` it is a secret, and nothing is refused."""
+    linked = [f"p{i},{a},{b},1" for i in range(60) for a, b in (("gold", "old1"), ("old1", "old2"))]
+    apart = [f"p{i},{a},{b},1" for i in range(60) for a, b in (("gold", "old1"), ("old2", "new"))]
+    words = ["--comparisons", "l,r,a", "--person", "who", "--protect", "person", "--answers", "2", "--epsilon", "5"]
+    public = ["--mechanism", "PerturbedMLE", "--public-graph"]
+    for name, lines, items, refused_as in (
+        ("linked", linked, "gold,old1,old2", None),
+        ("unseen", linked, "gold,old1,old2,nobody", "nobody compared 'nobody'"),
+        ("apart", apart, "gold,old1,old2,new", "group of 'gold' with one of the group of 'old2'"),
+    ):
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(["who,l,r,a", *lines]) + "\n", encoding="utf-8")
+        code, said, error = run(capsys, "release", "ranking", path, *words, "--items", items, *public)
+        assert (code, said == "") == ((0, False) if refused_as is None else (2, True)), error
+        assert refused_as is None or refused_as in error
+        assert run(capsys, "release", "ranking", path, *words, "--items", items)[0] == 0
