@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from inspect import signature
 from typing import Any
@@ -90,7 +91,8 @@ def _bounded(setting: Setting, best: Any) -> Iterator[str]:
 
 def _unequal(setting: Setting, best: Any, choices: Sequence[Any]) -> Iterator[str]:
     """That net wins are no order where some items meet others more often."""
-    if setting.balanced or best.mechanism == "PerturbedMLE":
+    every = min(setting.given) == math.comb(setting.n_items, 2)  # whoever answers all pairs answers all alike
+    if setting.balanced or every or best.mechanism == "PerturbedMLE":
         return
     if setting.balanced is None:
         worse = "" if best.elsewhere is None else f": about {best.elsewhere:.0%} of pairs would be wrong"
