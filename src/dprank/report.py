@@ -186,6 +186,7 @@ _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}"
     "td,th{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}th{overflow-wrap:normal}"
+    "td.item{min-width:min(6.5rem,22vw)}"
     "@media(max-width:30rem){td,th{padding-right:.4rem;font-size:.85rem}}"
     "figure{margin:1rem 0}svg{max-width:100%;height:auto}figcaption{font-size:.9rem}"
 )
@@ -213,5 +214,9 @@ def _head(frame: Any) -> str:
 
 
 def _rows(frame: Any) -> str:
-    cells = ("".join(f"<td>{_escaped(str(it))}</td>" for it in row) for row in frame.itertuples(index=False))
+    begun = ["<td class=item>" if column == "item" else "<td>" for column in frame.columns]
+    cells = (
+        "".join(f"{begin}{_escaped(str(it))}</td>" for begin, it in zip(begun, row, strict=True))
+        for row in frame.itertuples(index=False)
+    )
     return "".join(f"<tr>{row}</tr>" for row in cells)

@@ -197,7 +197,7 @@ def test_values_are_people_and_table_and_picture_have_one_order():
                 assert numbers == sorted(numbers, reverse=largest)
                 page = report(text, "html")
                 names = re.findall(r'font-size="14" stroke="none">(\d)<', page) or [str(it) for it in frame.item]
-                assert names == [str(it) for it in frame.item] == re.findall(r"<tr><td>(\d)</td>", page)
+                assert names == [str(it) for it in frame.item] == re.findall(r"<tr><td class=item>(\d)</td>", page)
         assert str(frame.item.iloc[0]) == first or largest
 
 
