@@ -165,6 +165,40 @@ CASES = {
         ("who,tree", [["p1", "oak\nelm"]], ["with a line end between"]),
         ("who,tree", [["p1", "oak\n"], ["p1", "oak"]]),
     ),
+    "arrows between items": (
+        VOTES,
+        (
+            "vote",
+            ["oak -> elm -> fir", "elm->oak", "elm → fir"],
+            ["with '->' between, as 'oak -> elm -> fir', in 2 cells"],
+        ),
+        ("vote", ORDERS),
+    ),
+    "blanks between items": (
+        VOTES,
+        ("vote", ["oak elm fir", "elm oak"], ["with a blank between, as 'oak elm fir', in 2 cells"]),
+        ("vote", ORDERS),
+    ),
+    "lines between items, with numbers": (
+        VOTES,
+        ("vote", [["1. oak\n2. elm\n3. fir"]], ["with a line end between"]),
+        ("vote", ORDERS),
+    ),
+    "nothing between items": (
+        VOTES,
+        ("vote", ["oakelmfir", "elmoak"], ["with nothing between, as 'oakelmfir', in 2 cells"]),
+        ("vote", ORDERS),
+    ),
+    "no order in any cell": (
+        VOTES,
+        ("vote", ["oak", "elm", "fir"], ["no cell of 'vote' holds > or =", "--ranks"]),
+        ("vote", ORDERS),
+    ),
+    "items for people": (
+        HAS,
+        ("who,tree", ["oak,p1", "elm,p2", "elm,p3"], ["the column of --person, 'who', holds items, as 'oak'"]),
+        ("who,tree", ["p1,oak", "p2,elm", "oak,elm"]),
+    ),
     "a count before an order": (
         VOTES,
         (

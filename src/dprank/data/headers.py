@@ -43,6 +43,8 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
     lacks = f"no column {told} ({', '.join(filter(None, (columns, cut)))})"
     if whole := joined_items(names, items, missing):
         return f"{lacks}; {shown(whole)} is one, with a comma in its name: name all items in a text file, one a line"
+    if len(names) == 1:
+        return f"{lacks}; commas, semicolons, tabs or bars are needed between columns, and no title above them"
     if items and len(items) > 1 and set(items) <= set(missing):  # of a wide table no item is a column
         likes = [like for name in missing[:TOLD] if (like := like_header(name, names))]
         if not likes:
@@ -55,8 +57,6 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
             alias = f"{like}={name}" if len(like) <= 56 else f"HEADER={name}"
             hint = f': --alias "{alias}"' if name in items else ""
             return f"{lacks}; {shown(like)} is meant, maybe{hint}"
-    if len(names) == 1:
-        return f"{lacks}; commas, semicolons, tabs or bars are needed between columns"
     return f"{lacks}; line 1 is taken for the header" + ': --alias "header=item" names a column' * (missing[0] in items)
 
 

@@ -124,6 +124,8 @@ def _person(raw: Raw) -> Iterator[str]:
     texts, rows = texts[named], rows[named]
     if not len(texts):
         return
+    if 2 * sum(raw.item(it) is not None for it in texts) > len(texts):
+        yield f"the column of --person, {shown(name)}, holds items, as {shown(texts[0])}: is it the one that says who?"
     ids, who, each = np.unique(person_ids("person", texts), return_inverse=True, return_counts=True)
     who = np.ravel(who)
     if len(ids) < len(texts):

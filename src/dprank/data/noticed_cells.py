@@ -19,21 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["Raw", "in_cells"]
 
 #: What people write between items, in words.
-SIGNS = {
-    ";": "';'",
-    "|": "'|'",
-    ",": "','",
+SIGNS = {it: f"'{it}'" for it in (";", "|", ",", "->", "→", "<", "/", "+", "&")} | {
     "\n": "a line end",
     "\t": "a tab",
-    "->": "'->'",
-    "/": "'/'",
-    "+": "'+'",
-    "&": "'&'",
     " ": "a blank",
+    "": "nothing",
 }
 #: Texts of one kind that are looked at, the most frequent ones.
 LOOKED_AT = 2_000
 _BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
+_LISTED = re.compile(r"\s*+[0-9]++\s*+[.)]\s*+")
 _BEHIND = re.compile(r"(.+?)\s*+(?:[:;,(\[xX×*]|\s)\s*+([0-9]++)\s*+[)\]]?\s*+", re.DOTALL)
 
 
@@ -72,11 +67,15 @@ def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
     odd = Counter(dict(intake.unknown)) + Counter(dict(intake.misread))
     texts = {text: number for text, number in odd.most_common(LOOKED_AT) if not raw.is_none(text)}
     if raw.declared.form == "orders":
+        texts = _disordered(raw)
         yield from _counts(raw)
     yield from _taken_off(raw)
     if raw.declared.kind == "comparisons" and raw.declared.form == "wide" and raw.declared.pairs is None:
         yield from _pairs(raw, intake)
-    yield from _lists(raw, intake, texts)
+    lists = [*_lists(raw, intake, texts)]
+    yield from lists
+    if raw.declared.form == "orders" and raw.declared.unranked != "last" and not lists:
+        yield from _single(raw)
     names = {text: number for text, number in intake.misread.items() if raw.item(text) is not None}
     if names and raw.declared.kind == "ballots":
         yield (
@@ -93,6 +92,26 @@ def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
         )
 
 
+def _single(raw: Raw) -> Iterator[str]:
+    """That no ballot puts anything before anything."""
+    column = raw.column(raw.declared.columns[0])
+    if column is not None and len(column) and not column.str.contains("[>=]").any():
+        yield (
+            f"no cell of {shown(raw.declared.columns[0])} holds > or =: an order is written A > B = C; where each "
+            "column is a place, --ranks FIRST,SECOND,… reads them"
+        )
+
+
+def _disordered(raw: Raw) -> dict[str, int]:
+    """Texts of orders that hold what is no item."""
+    column = raw.column(raw.declared.columns[0])
+    if column is None:
+        return {}
+    counts = {str(text): int(number) for text, number in column.value_counts().head(LOOKED_AT).items()}
+    parts = {text: [it for it in re.split("[>=]", text) if it.strip()] for text in counts}
+    return {it: counts[it] for it in counts if any(raw.item(p) is None and not raw.is_none(p) for p in parts[it])}
+
+
 def _cells(texts: Mapping[str, int]) -> str:
     number = sum(texts.values())
     return f"in {number} cell{'s' * (number != 1)}"
@@ -101,10 +120,16 @@ def _cells(texts: Mapping[str, int]) -> str:
 def _lists(raw: Raw, intake: Intake, texts: Mapping[str, int]) -> Iterator[str]:
     """Cells with several items, by the sign that most of them have; or one item whose name was cut at its commas."""
     best: tuple[int, str, dict[str, int], dict[str, list[str]]] = (0, "", {}, {})
+    joined = re.compile(f"(?:{'|'.join(sorted(map(re.escape, raw.codes), key=len, reverse=True))})++")
     for sign in SIGNS:
-        parts = {text: [it for it in map(str.strip, text.split(sign)) if it] for text in texts if sign in text}
-        known = {text: {at for it in parts[text] if (at := raw.item(it)) is not None} for text in parts}
-        found = {text: texts[text] for text in parts if len(known[text]) > 1}
+        if sign:
+            parts = {text: [it for it in map(str.strip, text.split(sign)) if it] for text in texts if sign in text}
+        else:
+            parts = {it: re.findall(joined.pattern[:-2], it) for it in map(raw.clean, texts) if joined.fullmatch(it)}
+            texts = dict.fromkeys(parts, 1) | dict(texts)
+        codes = {text: [raw.item(_LISTED.sub("", it, 1)) for it in parts[text]] for text in parts}
+        known = {text: set(codes[text]) - {None} for text in parts}
+        found = {it: texts[it] for it in parts if len(known[it]) > 1 and (sign != " " or None not in codes[it])}
         if (number := sum(found.values())) > best[0]:
             best = number, sign, found, parts
     _, sign, found, parts = best

@@ -28,6 +28,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: What a file begins with that says how it is encoded.
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 ENDS = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}
+#: What spreadsheets write above a header, for others of their kind.
+_SAID = re.compile(r"\"?sep=([,;\t|])\"?\n")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -72,13 +74,14 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
     ----------
     path : path
         Parquet if its name or first bytes say so, else CSV with a header: in UTF-8, or in UTF-16 with its mark;
-        separated by commas, semicolons, tabs or bars; lines that end in LF or CR LF, or in CR, if the header does:
-        below another one a CR alone is a character, as many writers do not quote it. A cell that begins with a
-        quotation mark and ends with one, as RFC 4180 has it, is what stands between, lines and all; any other mark is a
-        character like others. A file whose writer did not quote cells is another file: a cell of one person's may hold
-        the rows of others. Bytes that are no UTF-8 are written ``\xff``, and a null character ``\x00``. A row with
-        more fields than the header is there without its cells, but for one that ends in a separator too many and says
-        nothing behind it.
+        separated by commas, semicolons, tabs or bars, by what the header has most of outside of quotation marks, unless
+        a line ``sep=;`` above it, or a name like ``a.tsv``, says which; lines that end in LF or CR LF, or in CR, if the
+        header does: below another one a CR alone is a character, as many writers do not quote it. A cell that begins
+        with a quotation mark and ends with one, as RFC 4180 has it, is what stands between, lines and all, in the
+        header too; any other mark is a character like others. A file whose writer did not quote cells is another file:
+        a cell of one person's may hold the rows of others. Bytes that are no UTF-8 are written ``\xff``, and a null
+        character ``\x00``. A row with more fields than the header is there without its cells, but for one that ends in
+        a separator too many and says nothing behind it.
     people : callable
         Whether a column, by its name, holds people: of Parquet their floats are read as the values that they have.
 
@@ -86,7 +89,7 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
     ------
     ValueError
         Naming the file, for what its header is, or lacks: that it is empty, no UTF-8, holds a null character or a
-        quotation mark that is not closed, has a name twice or too many. For no row; of Parquet as `parquet_texts`.
+        quotation mark that is not closed, or has too many names. For no row; of Parquet as `parquet_texts`.
     OSError
         Where the file cannot be read.
 
@@ -108,11 +111,13 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
     name, found = str(path), decoded(path, lambda above: _ended(above.lstrip("\n")) is None)
     text = found.text.lstrip("\n")
     require_table(name, text)
+    above = _SAID.match(text)
+    text = text[above.end() :] if above else text
     ended = _ended(text)
     head = text if ended is None else text[: ended.start()]
     if not head.strip():
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
-    separator = _separator(name, head)
+    separator = above[1] if above else _separator(name, head)
     frame, beyond = _parsed(name, text, head, separator)
     said = f"CSV in {found.said}, separated by {SEPARATORS[separator]}, lines end in {ENDS[found.ends]}"
     return Sniffed(frame, said, beyond=beyond)

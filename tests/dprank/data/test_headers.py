@@ -46,6 +46,15 @@ def test_a_name_says_tabs(name, names, tmp_path):
     assert list(sniff(written(tmp_path, "a,b\n1,2\n", "b.tsv")).frame.columns) == ["a", "b"]
 
 
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"'])
+def test_a_line_above_the_header_says_what_separates(line, tmp_path):
+    sniffed = sniff(written(tmp_path, f"{line}\r\na,b,c;d\r\n1;2\r\n"))
+    assert (sniffed.frame.to_dict("list"), sniffed.said) == (
+        {"a,b,c": ["1"], "d": ["2"]},
+        "CSV in UTF-8, separated by semicolons, lines end in CR LF",
+    )
+
+
 def test_a_header_whose_mark_is_not_closed_is_its_first_line(tmp_path):
     for rows in ("1,2\n", "1,x\n2,y\n"):
         with refused("line 1", "quotation mark"):
