@@ -45,7 +45,7 @@ VOTES = f"--orders vote --items oak,elm,fir {PARTIAL}"
 LONG = f"--long tree,place --items oak,elm,fir --person who {PARTIAL}"
 HAS = "--item tree --items oak,elm,fir --person who"
 TWO = "--comparisons left,right,answer --items oak,elm,fir --person who --map 1=1,0=0"
-PAIRS = "--pairs all --items oak,elm,fir --person who"
+PAIRS = "--pairs all --map names --items oak,elm,fir --person who"
 FULL = ["1,2,3", "2,1,3", "3,2,1", "1,3,2"]
 SOUND = [f"p{at},{FULL[at % 4]}" for at in range(40)]
 ORDERS = ["oak > elm > fir", "elm > fir", "fir = oak > elm"] * 5
@@ -100,9 +100,9 @@ CASES = {
         (
             "who,left,right,answer",
             [row.replace(",1", ",yes") for row in MEET] + ["p,oak,elm,yes"] * 3,
-            ["most rows are left out: 93 of 183, all for 'no such answer'; --map"],
+            ["most rows are left out: 93 of 183, all for 'no such answer'"],
         ),
-        ("who,left,right,answer", [*MEET, "p,oak,elm,yes"]),
+        ("who,left,right,answer", [*MEET, "p,oak,elm,"]),
     ),
     "a title above the header": (
         "--item 'Survey of trees' --items oak,elm,fir --person 'Survey of trees'",
@@ -219,13 +219,13 @@ CASES = {
         ("vote", ORDERS),
     ),
     "a column of counts": (
-        VOTES,
+        f"{VOTES} --person who",
         (
-            "vote,Count",
-            ["oak > elm,300", "elm > oak,2"],
+            "who,vote,Count",
+            ["a,oak > elm,300", "b,elm > oak,2"],
             ["column 'Count' is not used and holds whole numbers", "--times 'Count'"],
         ),
-        ("vote,Count", ["oak > elm,1", "elm > oak,1"]),
+        ("who,vote,Count", ["a,oak > elm,1", "b,elm > oak,1"]),
     ),
     "a column of counts: rows by number": (
         HAS,
@@ -234,7 +234,11 @@ CASES = {
     ),
     "weights of a statistical office": (
         f"{WIDE} --weight w --max-weight 2",
-        ("who,oak,elm,fir,w", [f"{row},1.2" for row in SOUND], ["all for 'no such weight'; weights are whole numbers"]),
+        (
+            "who,oak,elm,fir,w",
+            [f"{row},1.2" for row in SOUND],
+            ["all for 'no such weight'", "multiply all of them and --max-weight by 10"],
+        ),
         ("who,oak,elm,fir,w", [f"{row},2" for row in SOUND]),
     ),
     "places above the items": (
@@ -283,7 +287,7 @@ CASES = {
     ),
     "zero": (
         f"{WIDE} {PARTIAL}",
-        ("who,oak,elm,fir", ["a,1,0,0", "b,2,1,0"], ["0 is no place, in 3 cells: --lowest 0", "--unranked-as 0"]),
+        ("who,oak,elm,fir", ["a,1,0,0", "b,2,1,0"], ["0 is no place: --lowest 0", "--unranked-as 0"]),
         ("who,oak,elm,fir", ["a,1,,2", "b,2,1,"]),
     ),
     "decimal commas": (
@@ -325,13 +329,13 @@ CASES = {
         "--comparisons left,right,answer --items oak,elm,fir,yew --person who --map 1=1,0=0",
         (
             "who,left,right,answer",
-            [f"p{at},{pair},1" for at in range(9) for pair in ("oak,elm", "yew,fir")],
+            [f"p{at},{pair},{at % 2}" for at in range(9) for pair in ("oak,elm", "yew,fir")],
             ["fall into 2 groups that never met ('oak', 'elm'; 'fir', 'yew')"],
         ),
         (
             "who,left,right,answer",
             [
-                f"p{at},{pair},1"
+                f"p{at},{pair},{at % 2}"
                 for at in range(9)
                 for pair in ("oak,elm", "yew,fir", "oak,yew", "elm,fir", "oak,fir", "elm,yew")
             ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -17,8 +16,6 @@ __all__ = ["declared_or_told", "slips_of_rows"]
 
 #: Answers of each kind that are listed.
 _SHOWN = 6
-#: What people call a column of how many a row stands for.
-_COUNTS = re.compile(r"counts?|n|nr|no|num|number|times|freq|frequency|votes?|weights?|ballots|voters|total|copies")
 #: Numbers that a word knows, where one of them tells it from the others.
 _FITS = (
     ({Decimal(0), Decimal("0.5"), Decimal(1)}, {Decimal(0), Decimal("0.5")}, "outcome"),
@@ -60,23 +57,17 @@ def _said(misread: Mapping[str, int]) -> dict[str, int]:
 
 
 def slips_of_rows(intake: Intake, declared: Declaration) -> list[str]:
-    """What a row says that nobody declared: answers, weights that are no whole numbers, a column of counts.
+    """What a row says that nobody declared: answers, and weights that are no whole numbers.
 
     Examples
     --------
-    >>> declared = Declaration(kind="tallies", items=["Pay", "Hours"], person="who", columns=["it"])
-    >>> slips_of_rows(Intake(None, "", 7, {}, {}, {}, {}, {}, ("count",)), declared)
-    ["a row counts once, whatever column 'count' says: if it stands for many, write it as often"]
+    >>> declared = Declaration(kind="ballots", items=["Pay", "Hours"], weight="w", max_weight=9)
+    >>> slips_of_rows(Intake(None, "", 7, {"no such weight": 1}, {}, {}, {}, {"1.2": 1}), declared)[0][:49]
+    'weights are whole numbers, and some have decimals'
     """
     told = [] if declared.kind != "comparisons" else _answers(intake)
     if declared.weight is not None and (told_of := _fractions(intake)):
         told.append(told_of)
-    if declared.kind != "ballots":
-        told += [
-            f"a row counts once, whatever column {name!r} says: if it stands for many, write it as often"
-            for name in intake.unused
-            if _COUNTS.fullmatch(name.strip().lower())
-        ]
     return told
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dprank.data.answers import SAID
+
 __all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "require_said"]
 
 #: How each thing that a declaration lacks is said.
@@ -12,6 +14,7 @@ SAY = {
     "items": "--items (all of them, by names or a text file: what the data hold is no public list)",
     "listed": "--items (all of them; to name a file of PrefLib there makes its list public)",
     "person": "--person (the column that says who)",
+    "answers": f"--map (what an answer means: {SAID})",
     "whose": "--person or --ballot (the column that says which rows are one ballot)",
     "ballots": "--ballots (full: all items, none alike; tied: all; or partial, with --unranked apart or last)",
     "unranked": "--unranked (apart: what a ballot leaves out is compared with none; last: it is behind all others)",
@@ -40,6 +43,8 @@ def lacking(keys: Mapping[str, Any]) -> list[str]:
     """
     kind, form = keys.get("kind"), keys.get("form")
     lacks = [] if keys.get("items") else ["listed" if form == "preflib" else "items"]
+    if kind == "comparisons" and keys.get("answers") is None:
+        lacks.append("answers")
     if kind == "tallies" and keys.get("person") is None:
         lacks.append("person")
     if kind == "ballots":

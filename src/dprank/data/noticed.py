@@ -34,14 +34,11 @@ ADVICE = {
     BEYOND: "is line 1 the header, and no title above it?",
     "not every place once": "--ballots tied takes equal places, --ballots partial items without a place",
     "an item without a place": "--ballots partial takes ballots that leave items out",
-    "no such place": "--map says what places mean that are no numbers, --unranked-as what says that there is none",
-    "no such answer": "--map says what answers mean",
     "no such order": "an order is written A > B = C",
+    "no such count": "--times names a column of whole numbers",
     "an item not declared": "'unknown items' says which; --items names all, --clean and --alias mend spellings",
     "an item compared with itself": "are the columns of --comparisons the right ones?",
-    "an item twice": "does a row have more than one ballot? --ballot says which",
     "another ballot of the same person": "is the column of --person the one that says who?",
-    "no such weight": "weights are whole numbers; multiply all by one number, chosen without a look at them",
 }
 #: Names of columns that say for how many a row stands, or how much it counts.
 COUNTS = """count counts cnt n num number freq frequency times multiplicity multiplier weight weights w wt wgt votes

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dprank._require import shown
-from dprank.data.accounts import BLANK, Intake
+from dprank.data.accounts import Intake
 from dprank.data.cleaning import cleaner
+from dprank.data.places import NONE
 
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
@@ -55,11 +56,8 @@ class Raw:
 
     def is_none(self, text: str) -> bool:
         """Whether a text says that there is no item, or none that counts."""
-        away = {*BLANK, *map(str.casefold, self._said("unranked_as")), *map(str.casefold, self._said("withdrawn"))}
+        away = {*NONE, *map(str.casefold, (*self.declared.unranked_as, *self.declared.withdrawn))}
         return text.strip().casefold() in away
-
-    def _said(self, name: str) -> tuple[str, ...]:
-        return tuple(getattr(self.declared, name, None) or ())
 
 
 def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
@@ -85,11 +83,6 @@ def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
     commas = {text: number for text, number in intake.misread.items() if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", text)}
     if commas:
         yield f"numbers have a decimal comma, as {shown(next(iter(commas)))}, {_cells(commas)}: write 0.5 for 0,5"
-    if (zeros := intake.misread.get("0", 0)) and raw.declared.kind == "ballots":
-        yield (
-            f"0 is no place, in {zeros} cell{'s' * (zeros != 1)}: --lowest 0 where it is the best, --unranked-as 0 "
-            "where it says that there is none"
-        )
 
 
 def _single(raw: Raw) -> Iterator[str]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dprank._require import shown
 from dprank.data.noticed_cells import Raw
+from dprank.data.places import place_reader
 
 __all__ = ["in_places", "unranked_columns"]
 
@@ -21,12 +22,13 @@ def in_places(raw: Raw) -> Iterator[str]:
     """Sentences on places above the number of items, and on ballots that number their items as no order does."""
     declared = raw.declared
     values = _values(raw) if declared.kind == "ballots" else None
-    if values is None or getattr(declared, "best", None) == "high":
+    if values is None or declared.best == "high":
         return
     said = ~np.isnan(values)
     values = values[said.any(axis=1)]
     if not len(values):
         return
+    values = values + (1 - (1 if declared.lowest is None else declared.lowest))
     m, highest = len(declared.items), np.nanmax(values, axis=1)
     above, odd = int((highest > m).sum()), int(np.count_nonzero([not is_numbered(row) for row in values]))
     if not above and 2 * odd <= len(values):
@@ -67,22 +69,14 @@ def is_numbered(row: NDArray[np.float64]) -> bool:
     return any(np.array_equal(kinds, way) for way in ways)
 
 
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        return np.nan
-    return number if 0 < number < np.inf else np.nan
-
-
 def _values(raw: Raw) -> NDArray[np.float64] | None:
-    """What ballots say of every item, as far as it is a number above 0."""
+    """What ballots say of every item, as far as it is a place."""
     declared = raw.declared
     if declared.form == "wide":
         columns = [raw.column(name) for name in declared.items]
         if any(column is None for column in columns):
             return None
-        return np.array([_numbers(column.head(LOOKED_AT)) for column in columns]).T
+        return np.array([_read(raw, column.head(LOOKED_AT)) for column in columns]).T
     if declared.form != "long":
         return None
     columns = [raw.column(name) for name in declared.columns]
@@ -90,7 +84,7 @@ def _values(raw: Raw) -> NDArray[np.float64] | None:
     if any(column is None for column in (*columns, *keys)):
         return None
     item = np.array([-1 if (at := raw.item(str(it))) is None else at for it in columns[0]], np.int64)
-    place = _numbers(columns[1])
+    place = _read(raw, columns[1])
     group = np.zeros(len(item), np.int64)
     for key in keys:
         group = np.unique(group * (len(item) + 1) + key.factorize()[0], return_inverse=True)[1].ravel()
@@ -100,9 +94,12 @@ def _values(raw: Raw) -> NDArray[np.float64] | None:
     return values
 
 
-def _numbers(column: Any) -> NDArray[np.float64]:
+def _read(raw: Raw, column: Any) -> NDArray[np.float64]:
+    """Places as they are declared, not-a-number where there is none."""
     codes, distinct = column.factorize()
-    return np.array([_number(str(it)) for it in distinct], float)[codes]
+    meaning = place_reader(raw.declared)
+    found = np.array([meaning(str(it)) for it in distinct], float)[codes]
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def _others(raw: Raw, most: float) -> list[str]:
@@ -110,13 +107,13 @@ def _others(raw: Raw, most: float) -> list[str]:
     if raw.declared.form != "wide":
         return []
     declared = raw.declared
-    asked = (declared.person, declared.weight, getattr(declared, "times", None), *declared.items)
+    asked = (declared.person, declared.weight, declared.times, *declared.items)
     used = {raw.clean(name) for name in asked if name is not None}
     found = []
     for at, name in enumerate(raw.frame.columns):
         if raw.clean(str(name)) in used:
             continue
-        cells = _numbers(raw.frame.iloc[:, at].head(LOOKED_AT))
+        cells = _read(raw, raw.frame.iloc[:, at].head(LOOKED_AT))
         there = cells[~np.isnan(cells)]
         whole = len(there) and (there == np.floor(there)).all() and there.max() <= max(most, len(declared.items) + 1)
         if whole and 2 * len(there) > len(cells):
