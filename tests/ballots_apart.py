@@ -6,7 +6,7 @@ what it counts is worked out from the list alone, in the words of the manual.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -45,7 +45,7 @@ class Drawn:
     weighted: bool
     counted: bool
     clean: bool
-    keys: dict[str, Any] = field(default_factory=dict)
+    between: str = ">"
 
     def cell(self, level: int) -> str:
         """A level as a place is written."""
@@ -71,6 +71,7 @@ def drawn(rng: Random) -> Drawn:
         rng.sample(GONE, rng.randint(0, 2)), rng.choice(NUMBERS), rng.choice([[], [], ["99", "-1", "undervote"]]),
         rng.random() < 0.5, rng.random() < 0.25, False, rng.random() < 0.3,
     )  # fmt: skip
+    it.between = ";" if rng.random() < 0.2 else ">"
     it.counted = not it.people and rng.random() < 0.3
     strange = rng.sample(STRANGE, rng.choice([0, 0, 1, 2]))
     left, tie, skip, odd = rng.choice([0, 0.3]), rng.choice([0, 0, 0.3]), rng.choice([0, 0.3]), rng.choice([0, 0, 0.1])
@@ -205,7 +206,7 @@ def orders(it: Drawn, rng: Random) -> str:
     """A text; between its signs nothing may be, or a word for it."""
 
     def cells(ballot: Ballot) -> list[str]:
-        sign = rng.choice([">", " > ", ">  "])
+        sign = rng.choice(["", " "]) + it.between + rng.choice(["", "  "])
         parts = [
             rng.choice(["=", " = "]).join(tied) or rng.choice(["", " ", "-", *it.none]) for tied in _levels(ballot)
         ]

@@ -48,6 +48,7 @@ def flags_of(it: apart.Drawn, door: str, path: Path, folder: Path) -> list[str]:
         header = path.read_text(encoding="utf-8").split("\n")[0].replace('"', "").split(",")
         flags += ["--ranks", ",".join(name for name in header if name[0] == "r")]
     flags += ["--unranked", it.unranked] if it.unranked else []
+    flags += ["--between", it.between] if door == "orders" and it.between != ">" else []
     flags += ["--withdrawn", ",".join(it.withdrawn)] if it.withdrawn else []
     flags += ["--unranked-as", ",".join(it.none)] if it.none else []
     flags += ["--clean", "strip,casefold"] if it.clean else []
@@ -66,7 +67,7 @@ def declared_of(flags: list[str], path: Path, door: str) -> dprank.Declaration:
     keys: dict[str, Any] = {"kind": "ballots", "form": door, "ballots": given["--ballots"]}
     keys["items"] = Path(given["--items"]).read_text(encoding="utf-8").split("\n")
     keys["columns"] = listed.get("--long" if door == "long" else f"--{door}", ())
-    names = ("unranked", "person", "repeated", "weight", "best", "times", "ballot")
+    names = ("unranked", "person", "repeated", "weight", "best", "times", "ballot", "between")
     keys |= {name: given[f"--{name}"] for name in names if f"--{name}" in given}
     keys |= {name: listed.get(f"--{name.replace('_', '-')}", ()) for name in ("withdrawn", "unranked_as", "clean")}
     keys |= {"max_weight": 5} if "--weight" in given else {}

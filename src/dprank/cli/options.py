@@ -96,6 +96,9 @@ UnrankedAs = Annotated[
 Best = Annotated[
     str | None, typer.Option(help="Which place is the best: the lowest number, or the highest: low, high.")
 ]
+Between = Annotated[
+    str | None, typer.Option(help="What stands between two places of an order as text, as ';'; by default '>'.")
+]
 Lowest = Annotated[float | None, typer.Option(help="The lowest number that is a place, as 0; by default all above 0.")]
 Withdrawn = Annotated[
     str | None,

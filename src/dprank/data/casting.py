@@ -50,7 +50,7 @@ def wide(table: Table) -> Intake:
 
 
 def orders(table: Table) -> Intake:
-    """A column of texts like ``A > B = C``; between two signs there may be nothing."""
+    """A column of texts like ``A > B = C``, or by another sign; between two of them there may be nothing."""
     _repeat(table)
     declared, ledger, names = table.declared, table.ledger, Names(table.declared)
     person = None if declared.person is None else table.person(declared.person)
@@ -59,7 +59,7 @@ def orders(table: Table) -> Intake:
     cells = np.bincount(codes, minlength=len(distinct))
     said = _Said(len(distinct), len(declared.items))
     for at, text in enumerate(distinct):
-        for place, tied in enumerate(text.split(">")):
+        for place, tied in enumerate(text.split(declared.between or ">")):
             for part in filter(None, map(str.strip, tied.split("="))):
                 [code] = names.coded({part: cells[at]}, ledger, declared.items).values()
                 said.put(at, code, place)

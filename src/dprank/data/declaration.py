@@ -53,12 +53,14 @@ OF = {
     "best": ("ballots",),
     "lowest": ("ballots",),
     "times": ("ballots",),
+    "between": ("ballots",),
 }
 #: Rules of ballots that some forms alone have, and why others have not.
 OF_FORMS = {
     "places": (("wide", "long"), "an order of names holds no places"),
     "best": (("wide", "long"), "an order of names holds no places"),
     "lowest": (("wide", "long"), "an order of names holds no places"),
+    "between": (("orders",), "only an order as text has a sign between its places"),
     "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
 }
 
@@ -136,6 +138,8 @@ class Declaration:
         Which number is the best place: the lowest by default.
     lowest : float, optional
         The lowest number that is a place, as 0 where places begin at 0.
+    between : str, optional
+        What stands between two places of an order as text, as ";"; ">" by default.
     withdrawn : sequence of str
         Names that ballots may hold and that are no items: they are taken off, and nobody is taken to have meant others.
     times : str, optional
@@ -186,6 +190,7 @@ class Declaration:
     unranked_as: tuple[str, ...] = ()
     best: Literal["low", "high"] | None = None
     lowest: float | None = None
+    between: str | None = None
     withdrawn: tuple[str, ...] = ()
     times: str | None = None
     before_looking: tuple[str, ...] | None = None
@@ -276,6 +281,10 @@ class Declaration:
             if type(self.lowest) not in (int, float) or not abs(self.lowest) <= 2**53:
                 raise ValueError(f"lowest = {shown(self.lowest)}; the lowest number that is a place is needed")
             settle(self, lowest=float(self.lowest))
+        if self.between is not None and not _texts("between", [self.between])[0].strip("= "):
+            raise ValueError(f"between = {shown(self.between)}; a sign is needed, and = stands between tied items")
+        if self.between == ">":
+            settle(self, between=None)
         if self.times not in (None, "none") and self.person is not None:
             raise ValueError(f"times = {shown(self.times)}; where a column says who, each row is one person's")
         meanings(self)
@@ -311,9 +320,10 @@ class Declaration:
             raise ValueError(f"ballot = {shown(self.ballot)}; only long ballots have several rows")
         if self.form == "long" and self.person is None and self.ballot is None:
             raise ValueError("person = None, ballot = None; one is needed to say which rows are one ballot")
-        marks = [name for name in self.items if set(name) & set(">=")] if self.form == "orders" else []
+        sign = self.between or ">"
+        marks = [name for name in self.items if sign in name or "=" in name] if self.form == "orders" else []
         if marks:
-            raise ValueError(f"items: {shown(marks[0])} holds > or =, which stand between items of an order")
+            raise ValueError(f"items: {shown(marks[0])} holds {sign} or =, which stand between items of an order")
         settle(self, ballots=ballots, repeated=repeated)
 
     @property
@@ -465,7 +475,19 @@ def declared_part(path: str | Path) -> dict[str, Any]:
         like = nearest(unknown[0], sorted(known))
         meant = f"{like} is meant, maybe" if like else f"allowed: {', '.join(sorted(known))}"
         raise ValueError(f"{path}: unknown key {shown(unknown[0])}; {meant}")
-    for key in ("kind", "form", "person", "ballots", "unranked", "repeated", "ballot", "weight", "best", "times"):
+    for key in (
+        "kind",
+        "form",
+        "person",
+        "ballots",
+        "unranked",
+        "repeated",
+        "ballot",
+        "weight",
+        "best",
+        "times",
+        "between",
+    ):
         if type(given.get(key, "")) is not str:
             raise ValueError(f"{path}: {key} = {shown(given[key])}; text is needed")
     return given

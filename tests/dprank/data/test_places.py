@@ -218,6 +218,11 @@ def test_a_name_is_an_item_before_it_is_nothing():
         (ORDERS | {"unranked_as": ("Ann",)}, "unranked_as = 'Ann'; it is an item"),
         ({"form": "preflib", "ballots": "tied", "times": "n"}, "only where a row is a ballot"),
         ({"form": "long", "columns": ("i", "p"), "ballot": "b", "ballots": "tied", "times": "n"}, "a row is a ballot"),
+        (ORDERS | {"between": "="}, "= stands between tied items"),
+        (ORDERS | {"between": " "}, "a sign is needed"),
+        (ORDERS | {"between": ""}, "between"),
+        (ORDERS | {"between": ";", "items": ("a;b", "c")}, "'a;b' holds ; or ="),
+        ({"between": ";"}, "only an order as text has a sign"),
         ({"form": "ranks", "columns": (), "ballots": "tied"}, "best, second and so on"),
         ({"form": "ranks", "columns": ("a", "a"), "ballots": "tied"}, "each once"),
         ({"kind": "tallies", "columns": ("i",), "person": "who", "withdrawn": ("x",)}, "tallies have none"),
@@ -239,6 +244,7 @@ def test_what_is_declared_of_places_is_kept_in_its_file_and_its_public_text(tmp_
         {"withdrawn": ("Dee",)},
         {"times": "count"},
         {"times": "none"},
+        ORDERS | {"between": ";"},
         {"form": "ranks", "columns": ("a", "b"), "ballots": "full"},
     ):
         declared = Declaration(**({"kind": "ballots", "items": ITEMS} | keys))
@@ -267,6 +273,16 @@ def test_another_ballot_in_the_place_of_one_moves_one(tmp_path, unranked):
     for one in ("Bo", "Dee", "Ann > Dee > Ann", "2:Ann", "> >", "Anne = Ann > Ann", "x" * 99):
         found = read(tmp_path, "vote\n" + "\n".join([one, *rest]) + "\n", **keys).data
         assert (len(found), found.places.tolist()[1:]) == (5, alone)
+
+
+def test_an_order_by_another_sign(tmp_path):
+    """Case 12: a form writes a list with ; between, and one at its end."""
+    text = 'ID,vote\n1,Ann;Bo;Cy;\n2,"Bo;Ann = Cy;"\n3,A>B\n'
+    keys = {"form": "orders", "columns": ("vote",), "person": "ID", "between": ";"} | LAST
+    assert read(tmp_path, text, **keys).data.places.tolist() == [[0, 1, 2], [1, 0, 1], [-1, -1, -1]]
+    assert read(tmp_path, 'vote\n"A>B, C"\n', items=("A>B", "C"), **(keys | {"between": ",", "person": None})).kept == 1
+    plain = Declaration(kind="ballots", items=ITEMS, **ORDERS)
+    assert Declaration(kind="ballots", items=ITEMS, **ORDERS, between=">").to_toml() == plain.to_toml()
 
 
 def test_flags_say_the_same_as_keys(tmp_path, monkeypatch, capsys):
