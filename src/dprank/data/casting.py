@@ -20,6 +20,7 @@ that close nor items that stay apart change a sensitivity, and what protects a b
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +36,10 @@ from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, counts, number_of,
 from dprank.data.preflib import read_preflib
 
 __all__ = ["long", "orders", "preflib", "ranks", "wide"]
+
+
+#: A whole number as people write it: commas make no other of it.
+_THOUSANDS = re.compile(r"\s*[0-9]{1,3}(?:,[0-9]{3})+\s*")
 
 
 def wide(table: Table) -> Intake:
@@ -119,7 +124,7 @@ def _repeat(table: Table) -> None:
     most = MOST_AT_ONCE // max(1, len(table.declared.items))
 
     def meaning(text: str) -> float:
-        number = number_of(text)
+        number = number_of(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
         return number if 0 <= number <= most and number == int(number) else -math.inf
 
     read = table.read(table.column(str(name)), meaning)

@@ -125,6 +125,8 @@ def test_a_row_stands_for_as_many_ballots_as_it_says(tmp_path):
     assert intake.misread == {"many": 1, "-1": 1, "1.5": 1}
     wide = "Votes,Ann,Bo,Cy\n3,1,2,3\n2,3,2,1\n"
     assert read(tmp_path, wide, times="Votes").data.net_wins().tolist() == [2, 0, -2]
+    text = 'count,vote\n"1,200",Ann > Bo > Cy\n"12,00",Bo > Ann > Cy\n10,Bo > Ann > Cy\n'
+    assert read(tmp_path, text, times="count", **ORDERS).data.net_wins().tolist() == [2400, 20, -2420]
     with refused("data.csv: count: more ballots than"):
         read(tmp_path, "count,vote\n" + f"{MOST_AT_ONCE // 3},Ann\n" * 2, times="count", **ORDERS)
 
@@ -170,6 +172,7 @@ def test_a_column_that_is_called_a_count_is_not_passed_over(tmp_path):
         ({"unranked_as": ("undervote",)} | LAST, "Undervote,2,1", [0, 0, 0]),
         (LAST, "N/A,2,1", [2, 1, 0]),
         (LAST, "-,2,None", [1, 0, 1]),
+        ({"unranked_as": ("0",)} | LAST, "1,0,1", [0, 1, 0]),
         ({"unranked_as": ("1",)} | LAST, "1,2,3", [2, 0, 1]),
         ({"aliases": {"1": "Ann"}}, "1,2,3", [0, 1, 2]),
     ],
