@@ -9,7 +9,7 @@ from checks import each, refused
 from dprank import Declaration
 from dprank._require import MOST_AT_ONCE
 from dprank.cli import main
-from dprank.data.places import AWAY, UNKNOWN, Names, place_reader
+from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, place_reader
 
 ITEMS = ("Ann", "Bo", "Cy")
 LAST = {"ballots": "partial", "unranked": "last"}
@@ -98,6 +98,14 @@ def test_a_misspelt_first_choice_is_not_the_last(tmp_path_factory, text, keys):
     assert read(folder, text, **(LAST | keys | {"items": ("Bo", "Cy")})).data.places.tolist() == [[0, 1]]
 
 
+def test_a_ballot_that_ranks_nothing_puts_nothing_last(tmp_path):
+    """Nor does it leave anything open, if it names what is no item and nothing else."""
+    intake = read(tmp_path, "id,vote\n1,\n2,Dee\n3,Ann\n", form="orders", columns=("vote",), person="id", **LAST)
+    assert intake.altered["ballots with unranked items, put last"] == 1
+    assert sum("compared with none" in it for it in intake.altered) == 0
+    assert intake.altered["ballots that rank nothing"] == 2
+
+
 def test_a_name_without_a_place_says_nothing(tmp_path):
     text = "id,i,p\n1,Anne,\n1,Bo,2\n"
     keys = LAST | {"form": "long", "columns": ("i", "p"), "person": "id"}
@@ -112,14 +120,14 @@ def test_a_count_before_an_order_costs_the_ballot(tmp_path):
     assert not intake.data.net_wins().any()
 
 
-COUNTED = "count,vote\n300,Ann > Bo > Cy\n20,Bo > Cy > Ann\n0,Cy > Bo > Ann\nmany,Cy > Ann > Bo\n-1,Cy > Ann > Bo\n"
-COUNTED += "1.5,Cy > Ann > Bo\n2.0,Bo > Ann > Cy\n"
+AGGREGATED = "count,vote\n300,Ann > Bo > Cy\n20,Bo > Cy > Ann\n0,Cy > Bo > Ann\nmany,Cy > Ann > Bo\n-1,Cy > Ann > Bo\n"
+AGGREGATED += "1.5,Cy > Ann > Bo\n2.0,Bo > Ann > Cy\n"
 ORDERS = {"form": "orders", "columns": ("vote",), "ballots": "full"}
 
 
 def test_a_row_stands_for_as_many_ballots_as_it_says(tmp_path):
     """W7: of 350 ballots five counted."""
-    intake = read(tmp_path, COUNTED, times="count", **ORDERS)
+    intake = read(tmp_path, AGGREGATED, times="count", **ORDERS)
     assert intake.data.margins().tolist() == [[0, 278, 282], [-278, 0, 322], [-282, -322, 0]]
     assert (len(intake.data), intake.rows, intake.left_out) == (325, 325, {"no such count": 3})
     assert intake.misread == {"many": 1, "-1": 1, "1.5": 1}
@@ -127,13 +135,18 @@ def test_a_row_stands_for_as_many_ballots_as_it_says(tmp_path):
     assert read(tmp_path, wide, times="Votes").data.net_wins().tolist() == [2, 0, -2]
     text = 'count,vote\n"1,200",Ann > Bo > Cy\n"12,00",Bo > Ann > Cy\n10,Bo > Ann > Cy\n'
     assert read(tmp_path, text, times="count", **ORDERS).data.net_wins().tolist() == [2400, 20, -2420]
+    beyond = read(
+        tmp_path, "count,vote\n3,Ann > Bo > Cy\n2,Bo > Cy > Ann,x,y\n2,Cy > Ann > Bo\n", times="count", **ORDERS
+    )
+    assert beyond.left_out == {"more fields than the header": 1}
+    assert beyond.data.net_wins().tolist() == [6, -4, -2]
     with refused("data.csv: count: more ballots than"):
         read(tmp_path, "count,vote\n" + f"{MOST_AT_ONCE // 3},Ann\n" * 2, times="count", **ORDERS)
 
 
 def test_a_column_that_is_called_a_count_is_not_passed_over(tmp_path):
     with refused("column 'count' may say for how many ballots a row stands; say --times"):
-        read(tmp_path, COUNTED, **ORDERS)
+        read(tmp_path, AGGREGATED, **ORDERS)
     for name in (" Votes", "n", "vote_count", "Freq."):
         with refused(f"column {name!r} may say"):
             read(tmp_path, f"{name},Ann,Bo,Cy\n3,1,2,3\n")
@@ -143,9 +156,10 @@ def test_a_column_that_is_called_a_count_is_not_passed_over(tmp_path):
         read(tmp_path, long, **keys)
     assert read(tmp_path, long, times="none", **keys).data.net_wins().tolist() == [2, 0, -2]
     assert len(read(tmp_path, "n,county,Ann,Bo\n1,2,3,4\n", items=("n", "Ann")).data) == 1
-    assert len(read(tmp_path, COUNTED, times="none", **ORDERS).data) == 7
-    assert len(read(tmp_path, COUNTED, person="count", **ORDERS).data) == 7
-    assert len(read(tmp_path, COUNTED, weight="count", max_weight=9, **ORDERS).data) == 7
+    assert len(read(tmp_path, AGGREGATED, times="none", **ORDERS).data) == 7
+    assert len(read(tmp_path, AGGREGATED, person="count", **ORDERS).data) == 7
+    assert len(read(tmp_path, AGGREGATED, person="count", times="none", **ORDERS).data) == 7
+    assert len(read(tmp_path, AGGREGATED, weight="count", max_weight=9, **ORDERS).data) == 7
 
 
 @each(
@@ -198,6 +212,7 @@ def test_a_name_is_an_item_before_it_is_nothing():
     declared = Declaration(kind="ballots", items=("None", "b"), form="ranks", columns=("x",), ballots="tied",
                            withdrawn=["c"], unranked_as=["over"])  # fmt: skip
     assert [Names(declared).code(it) for it in ("None", "b", "c", "over", "-", "", "d")] == [0, 1, *[AWAY] * 4, UNKNOWN]
+    assert [Names(declared).code(it) for it in ("7: b", "b (7)", "7" * 50 + ": b")] == [COUNTED, COUNTED, UNKNOWN]
 
 
 @each(
@@ -254,7 +269,10 @@ def test_what_is_declared_of_places_is_kept_in_its_file_and_its_public_text(tmp_
         (tmp_path / "plan.toml").write_text(declared.to_toml(), encoding="utf-8")
         assert Declaration.from_toml(tmp_path / "plan.toml") == declared
         assert declared.public_toml() != plain.public_toml()
-    assert Declaration(kind="ballots", items=ITEMS, best="low").to_toml() == plain.to_toml()
+    for keys, others in (({"best": "low"}, {}), ({"lowest": 0}, {"lowest": 0.0}),
+                         ({"withdrawn": ("Dee", "Dee")}, {"withdrawn": ["Dee"]})):  # fmt: skip
+        both = [Declaration(kind="ballots", items=ITEMS, **it).to_toml() for it in (keys, others)]
+        assert both[0] == both[1]
     assert Declaration(kind="ballots", items=ITEMS, best="high").rules_of_ballots()["places"]
 
 
