@@ -15,6 +15,7 @@ from dprank.privacy.pair_ranges import NoRanges
 from dprank.privacy.ranges import ScoreNoise
 from dprank.publication import opened, read_publication
 from dprank.release import Decision, Ranking, Release, Selection, open_places
+from dprank.sentences import unit_of
 
 __all__ = ["Differences", "compare"]
 
@@ -23,7 +24,7 @@ _MOST = 1 - 1e-6
 #: Steps down, at most.
 _STEPS = 20
 #: What two files must have alike, so that their numbers are of one thing.
-ALIKE = ("question", "rule", "bound", "protects")
+ALIKE = ("question", "rule", "bound")
 #: Parameters of mechanisms that say what was counted, and not with how much noise.
 COUNTED = ("score", "design", "ties", "unit", "ballots", "largest", "rule")
 PLACES = "A place has moved where the two ranges of places have none in common."
@@ -122,8 +123,10 @@ def _require_comparable(releases: Sequence[Release], files: Sequence[Mapping[str
     """Refuse two of which one number is not of the same thing as the other."""
     for key in ALIKE:
         if files[0][key] != files[1][key]:
-            raise ValueError(f"{key} of the first is {shown(files[0][key])}, of the second {shown(files[1][key])}: "
-                             "what is not of one thing is not compared")  # fmt: skip
+            raise ValueError(
+                f"{key} of the first is {shown(files[0][key])}, of the second {shown(files[1][key])}: what is not of "
+                "one thing is not compared"
+            )
     if files[0]["id"] == files[1]["id"]:
         raise ValueError("the two are one release: nothing in them differs")
     receipts = [it["receipt"] for it in files]
@@ -131,6 +134,11 @@ def _require_comparable(releases: Sequence[Release], files: Sequence[Mapping[str
         raise ValueError("the two were paid for by one entry: they are one release, or one of them is none")
     if any(isinstance(it, Decision) for it in releases):
         raise ValueError("question = 'agreement'; a decision is yes or no, and has no noise to be compared")
+    units = [unit_of(*it) for it in zip(releases, files, strict=True)]
+    if units[0] != units[1]:
+        raise ValueError(
+            f"one {units[0]} is what the first counts, one {units[1]} the second: not the same was counted"
+        )
     parameters = [{key: getattr(it.mechanism, key, None) for key in COUNTED} for it in releases]
     for key in COUNTED:
         if parameters[0][key] != parameters[1][key]:

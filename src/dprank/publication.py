@@ -439,7 +439,8 @@ def _of_today(file: dict[str, Any]) -> dict[str, Any]:
     inner = {key: file["release"][key] for key in INNER}
     rest = {key: value for key, value in file.items() if key != "release"}
     named = dict.fromkeys(NEW) | {"id": identifier(file), "rule": rule_of(release), "bound": bound_of(release)}
-    return named | inner | rest
+    records = {"answer": answer_of(release, file["ranges"]), "margins": margins_of(release)}
+    return named | inner | rest | records | {"items": _items(release, None)}
 
 
 def _release(file: Mapping[str, Any]) -> Release:
