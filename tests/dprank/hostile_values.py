@@ -124,6 +124,7 @@ SECONDS = 30.0
 RESULTS = (
     "aggregation.kemeny.Consensus",
     "aggregation.kemeny.KemenyTimeout",
+    "differences.Differences",
     "models.games.Fit",
     "data.accounts.Intake",
     "data.accounts.Ledger",

@@ -76,7 +76,7 @@ def test_reads_like_a_sentence(release):
     assert "\n" not in said
     assert (release.guarantee is None) or str(release.guarantee) in said
     assert ("not for publication" in said) != release.publishable
-    assert repr(release) == f"<{type(release).__name__}: {said}>"
+    assert repr(release) == f"<{type(release).__name__}, a release: {said}>"
 
 
 @every_release

@@ -162,8 +162,6 @@ def check(
             shown.print(f"{name}: {key}: {number}", markup=False)
         if len(value) > SHOWN:
             shown.print(f"{name}: and {len(value) - SHOWN} more; --json has all", markup=False)
-    for line in _next(intake, declared):
-        shown.print(line, markup=False)
     shown.print("every rule above looks at one row, or at one person's rows: it keeps the guarantee", markup=False)
     shown.print(
         "to choose a rule, or an alias, by the numbers and words above is a use of the data that no guarantee covers; "
@@ -181,11 +179,6 @@ def _some(names: list[str]) -> str:
     return (", ".join(names[:SHOWN]) or "none") + f" and {len(names) - SHOWN} more; --json has all" * (
         len(names) > SHOWN
     )
-
-
-def _next(intake: Intake, declared: Declaration) -> list[str]:
-    """What to do about the most common slips."""
-    return slips_of_rows(intake, declared) + hints(intake, declared)
 
 
 def _chosen(declared: Declaration) -> list[str]:
@@ -239,7 +232,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "protects at most": f"one {declared.unit}",
         "rows": intake.rows,
         "rows that count": intake.kept,
-        "noticed": [*noticed(raw, intake, declared)],
+        "noticed": [*noticed(raw, intake, declared), *slips_of_rows(intake, declared), *hints(intake, declared)],
         "left out": dict(intake.left_out),
         "altered": dict(intake.altered),
         "unknown items": _unknown(intake, declared),

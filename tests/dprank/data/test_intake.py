@@ -319,7 +319,7 @@ COLUMNS = {"kind": "comparisons", "items": ITEMS, "columns": ("l", "r", "o")}
         ({"form": "long", "columns": ("thing", "place"), "ballots": "full"}, "which rows are one ballot"),
         ({"form": "long", "columns": ("thing",), "ballots": "full"}, "item, place"),
         ({"form": "orders", "ballots": "full"}, "order"),
-        ({"form": "preflib"}, "partial (some)"),
+        ({"form": "preflib"}, "partial (some, with"),
         ({"form": "preflib", "ballots": "tied", "person": "who"}, "has none"),
         ({"form": "preflib", "ballots": "tied", "weight": "w", "max_weight": 2}, "has none"),
         ({"ballots": "partial"}, "--unranked apart"),
