@@ -36,7 +36,8 @@ def test_the_corpus_is_read_as_data_and_not_refused_at_the_door(tmp_path):
     from dprank.publication import read_publication
 
     corpus = fuzz.CORPUS
-    for name in ("consensus", "matrix", "winner", "topk", "agreement", "ranking", "strengths"):
+    of_today = ("three_borda", "three_matrix", "three_net", "three_topk", "three_winner", "three_agreement")
+    for name in ("consensus", "matrix", "winner", "topk", "agreement", "ranking", "strengths", *of_today):
         read_publication((corpus / f"release/{name}.json").read_text(encoding="utf-8"))
     for name in ("comparisons", "ballots", "pairs", "tallies"):
         dprank.Declaration.from_toml(corpus / f"plan/{name}.toml")

@@ -30,6 +30,8 @@ ROOMS = (
     "plan",
     "audit",
     "publication",
+    "possible",
+    "differences",
     "report",
     "registry",
 )

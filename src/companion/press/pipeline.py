@@ -213,11 +213,15 @@ class Build:
         return files | {"book/index.md": announced(files["book/index.md"], differs)}
 
     def linked(self, collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:
-        """What pages load or link to: drawings for a phone, the ledger as tables, the feed of its errata, a picture of
-        the book.
+        """What pages load or link to: drawings for a phone, the ledger as tables, the schema of published files, the
+        feed of its errata, a picture of the book.
         """
         tables = ledger_files(self.ledger, collected.records, self.certificates, differs)
         files = collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
+        files |= {
+            f"book/_static/{schema.name}": schema.read_bytes()
+            for schema in (self.layout.root / "src" / "dprank").glob("*.schema.json")
+        }
         if changes := load_history(self.layout.root):
             base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
             author = citation(self.layout.root)["author"]
