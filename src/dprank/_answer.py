@@ -11,16 +11,15 @@ import numpy as np
 
 from dprank._json import number, plain
 from dprank.release import Decision, Ranking, Release, Selection
+from dprank.scored import floor_of, rule_of
 
 __all__ = [
     "answer_of",
     "bound_of",
     "canonical",
-    "floor_of",
     "margins_of",
     "output_of",
     "ranges_of",
-    "rule_of",
     "same",
     "unit_of",
 ]
@@ -32,71 +31,13 @@ DRAWN = ("lowest with sampling", "highest with sampling")
 #: Of a decision.
 DECIDED = ("reject", "statistic", "threshold", "p_value", "floor")
 MARGIN = ("item", "over", "margin")
-#: By class: what it orders by, and in what its scores are.
-_ORDERED_BY = {
-    "PerturbedMLE": "Bradley-Terry",
-    "LocalComparisons": "net wins",
-    "PrivateBorda": "Borda",
-    "LocalBorda": "Borda",
-    "PrivateKwikSort": "KwikSort",
-    "LocalKwikSort": "KwikSort",
-    "PrivateFootrule": "footrule",
-    "ExponentialMechanism": "Kemeny",
-    "PrivateRankCentrality": "rank centrality",
-    "Oneshot": "most frequent",
-    "Peeling": "most frequent",
-    "JointExponential": "most frequent",
-    "LocalTopK": "most frequent",
-}
-_BY_SCORE = {"net": "net wins", "half": "wins, a tie as half", "wins": "wins"}
-_BY_RULE = {
-    "auto": "Kemeny",
-    "kemeny": "Kemeny",
-    "local_search": "Kemeny, by local search",
-    "borda": "Borda",
-    "copeland": "Copeland",
-    "maximin": "worst margin",
-}
-_IN = {
-    "net wins": "net wins",
-    "wins": "wins",
-    "wins, a tie as half": "wins",
-    "Bradley-Terry": "log odds",
-    "Borda": "Borda points",
-    "most frequent": "people",
-    "least frequent": "people",
-}
-
-
-def rule_of(release: Release) -> str | None:
-    """By which rule items were put in order or chosen; None where no items are.
-
-    Examples
-    --------
-    >>> import dprank
-    >>> mechanism = dprank.PrivateWinner.calibrated(epsilon=1.0, n_items=2)
-    >>> rule_of(mechanism.release(dprank.Rankings([[0, 1]], "ab"), np.random.default_rng(1)))
-    'worst margin'
-    """
-    mechanism, name = release.mechanism, type(release.mechanism).__name__
-    if isinstance(release, Decision):
-        return None
-    if name == "NoisyCounts":
-        return _BY_SCORE[mechanism.score]
-    if name == "PerturbedMLE" and (link := mechanism.link.name) != "logistic":
-        return f"strengths with the link {link}"
-    if not getattr(mechanism, "largest", True):
-        return "least frequent"
-    return _ORDERED_BY.get(name) or _BY_RULE.get(str(getattr(mechanism, "rule", "")))
 
 
 def unit_of(release: Release) -> str | None:
     """In what scores or values are; None where there are none."""
-    rule = rule_of(release)
     given = release.scores if isinstance(release, Ranking) else getattr(release, "values", None)
-    if given is None or rule is None:
-        return None
-    return _IN.get(rule, "strength" if rule.startswith("strengths") else None)
+    rule = rule_of(release.mechanism)
+    return None if given is None or rule is None else rule.unit or None
 
 
 def bound_of(release: Release, per_person: int | None = None) -> dict[str, Any] | None:
@@ -117,14 +58,6 @@ def bound_of(release: Release, per_person: int | None = None) -> dict[str, Any] 
     if most is None or getattr(mechanism, "unit", "voter") != "voter":
         return None
     return {"most": most, "of": "items" if isinstance(release, Selection) else "answers"}
-
-
-def floor_of(release: Release) -> float | None:
-    """The least p-value that there can be, where so many draws show no less."""
-    draws = getattr(release.mechanism, "null_draws", None)
-    if draws is None or getattr(release.mechanism, "statistic", "") != "ranks":
-        return None
-    return 1 / (1 + int(draws))
 
 
 def answer_of(release: Release, found: Sequence[Mapping[str, Any]]) -> Any:

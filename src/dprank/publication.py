@@ -14,7 +14,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Literal, cast
 
-from dprank._answer import answer_of, bound_of, canonical, margins_of, output_of, ranges_of, rule_of, same
+from dprank._answer import answer_of, bound_of, canonical, margins_of, output_of, ranges_of, same
 from dprank._json import parsed, plain, written
 from dprank._require import as_list, require_one_of, require_whole, shown, visible_json
 from dprank.data.cleaning import cleaner
@@ -23,6 +23,7 @@ from dprank.possible import impossible
 from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import FORMAT, Decision, Ranking, Release, Selection
+from dprank.scored import rule_of
 from dprank.sentences import ASKED, protects, ranges, right, unit_of
 
 __all__ = [
@@ -255,7 +256,7 @@ def publish(
         "replaces": replaces,
         "wave": wave,
         "question": question,
-        "rule": rule_of(release),
+        "rule": _rule(release),
         "bound": bound_of(release, per_person),
         "kind": type(release).__name__,
         "items": _items(release, declaration),
@@ -275,6 +276,12 @@ def publish(
         "software": dict(_software()),
     }
     return _text(file | {"id": identifier(file)})
+
+
+def _rule(release: Release) -> str | None:
+    """By what items were put in order, or chosen."""
+    rule = rule_of(release.mechanism)
+    return None if rule is None else rule.name
 
 
 def _items(release: Any, declaration: Declaration | None) -> list[Any] | None:
@@ -438,7 +445,7 @@ def _of_today(file: dict[str, Any]) -> dict[str, Any]:
     release = _release(file)
     inner = {key: file["release"][key] for key in INNER}
     rest = {key: value for key, value in file.items() if key != "release"}
-    named = dict.fromkeys(NEW) | {"id": identifier(file), "rule": rule_of(release), "bound": bound_of(release)}
+    named = dict.fromkeys(NEW) | {"id": identifier(file), "rule": _rule(release), "bound": bound_of(release)}
     records = {"answer": answer_of(release, file["ranges"]), "margins": margins_of(release)}
     return named | inner | rest | records | {"items": _items(release, None)}
 
@@ -553,8 +560,8 @@ def _require_said(release: Release, file: Mapping[str, Any]) -> None:
         if not same(heads, [{key: one[key] for key in ("level", "sampling", "persons")} for one in found]):
             raise ValueError("no publication: ranges are not those that its noise leaves open")
         _require_records(file["answer"], answer_of(release, found))
-        if file["rule"] != rule_of(release):
-            raise ValueError(f"no publication: rule is not that of its mechanism: {rule_of(release)}")
+        if file["rule"] != _rule(release):
+            raise ValueError(f"no publication: rule is not that of its mechanism: {_rule(release)}")
         _require_bound(release, file["bound"])
     _require_top(release, file["top"])
     if not same(file["right"], right(release)):
