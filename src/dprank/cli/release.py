@@ -147,7 +147,9 @@ def ranking(
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
-    """A ranking with its scores, from comparisons of two items at a time.
+    """A ranking by net wins, with its scores, from comparisons of two items at a time.
+
+    Net wins suppose that all items met equally often; PerturbedMLE ranks by Bradley-Terry strengths, which do not.
 
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
@@ -221,7 +223,10 @@ def consensus(
     delta: Delta = 0.0,
     mechanism: Mechanism = None,
     adjacency: Adjacency = None,
-    rule: Annotated[str | None, typer.Option(help="How a NoisyMatrix is put in order: auto, borda, ….")] = None,
+    rule: Annotated[
+        str | None,
+        typer.Option(help="How a NoisyMatrix is put in order: auto (Kemeny), kemeny, local_search, borda, copeland."),
+    ] = None,
     persons: Persons = None,
     top: Top = None,
     wide: Wide = False,
@@ -257,7 +262,9 @@ def consensus(
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
-    """One order from many ballots.
+    """One order from many ballots: by Borda's rule, or with NoisyMatrix by Kemeny's, Copeland's or Borda's.
+
+    Other rules may put another first. Not offered: instant runoff, plurality, approval, Schulze.
 
     Example: dprank release consensus ballots.csv --items "roads,schools,parks,debt" --person person --epsilon 1
 
@@ -347,7 +354,10 @@ def winner(
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
-    """The winner of many ballots, and nothing else of their order.
+    """The winner of many ballots by worst margin (maximin) or Borda net wins, and nothing else of their order.
+
+    Who beats every other in a majority, a Condorcet winner, has the best worst margin. Not offered: instant runoff,
+    plurality, approval, Schulze.
 
     Example: dprank release winner ballots.csv --items "roads,schools,parks,debt" --person person --epsilon 0.5
     """
