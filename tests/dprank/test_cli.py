@@ -536,9 +536,12 @@ def test_what_to_do_next(survey, tmp_path, capsys):
     plan = tmp_path / "plan.toml"
     bare = [word for word in COMPARED if word not in ("--map", "left=1,right=0,equal=0.5")]
     code, out, error = run(capsys, "check", survey, *bare, "--out", plan)
-    assert (code, out, len(error.splitlines()), plan.exists()) == (2, "", 1, False)
-    assert "'left' (" in error
-    assert "--map left=,equal= with 1, 0.5 or 0" in error
+    assert (code, len(error.splitlines()), plan.exists()) == (2, 1, False)
+    assert "--map names" in error
+    assert "'left'" not in error
+    assert out.startswith("[not for publication")
+    assert "'left' (40)" in out
+    assert "--map left=,equal= with 1, 0.5 or 0" in out
     other = [word if word != "left=1,right=0,equal=0.5" else "outcome" for word in COMPARED]
     said = run(capsys, "check", survey, *other, "--out", plan)[1]
     assert "nothing counts" in said

@@ -20,16 +20,19 @@ _SHOWN = 6
 _FITS = (
     ({Decimal(0), Decimal("0.5"), Decimal(1)}, {Decimal(0), Decimal("0.5")}, "outcome"),
     ({Decimal(1), Decimal(2)}, {Decimal(2)}, "position"),
+    ({Decimal(1), Decimal(0), Decimal(-1)}, {Decimal(-1)}, "1=1,0=0.5,-1=0"),
 )
 
 
-def declared_or_told(make: Callable[[str | None], Declaration], answers: str | None, file: Path) -> Declaration:
-    """What is declared; where nothing says what answers mean, a refusal with what they are, and what fits."""
+def declared_or_told(
+    make: Callable[[str | None], Declaration], answers: str | None, file: Path, tell: Callable[[str], None]
+) -> Declaration:
+    """What is declared; where nothing says what answers mean, the curator is told what they are, and which fits."""
     try:
         return make(answers)
-    except NotDeclared as error:
-        intake = make("names").read(file)
-        raise ValueError(f"{error}; {_seen(intake)}") from None
+    except NotDeclared:
+        tell(_seen(make("names").read(file)))
+        raise
 
 
 def _seen(intake: Intake) -> str:
@@ -39,9 +42,9 @@ def _seen(intake: Intake) -> str:
     listed = ", ".join(f"{shown(text)} ({number})" for text, number in most[:_SHOWN])
     more = f" and {len(most) - _SHOWN} others" if len(most) > _SHOWN else ""
     names = [f"names of one of the two items ({intake.kept})"] if intake.kept else []
-    told = f"here answers are {' and '.join([*names, *([listed + more] if most else [])])}"
+    told = f"answers are {' and '.join([*names, *([listed + more] if most else [])])}"
     if told.endswith(" "):
-        return "here is no answer"
+        return "there is no answer"
     numbers = {number_in(text) for text in others}
     if intake.kept >= sum(others.values()):
         tie = "".join(f", or --map names,{text}=0.5 where that is a tie" for text, _ in most[:1])
@@ -49,6 +52,8 @@ def _seen(intake: Intake) -> str:
     for known, telling, word in _FITS:
         if numbers <= known and numbers & telling:
             return f"{told}: --map {word} fits, where 1 is the first"
+    if any(set(text) & set(",=") for text, _ in most[:3]):
+        return f"{told}: a file for --plan says it, in a line like answers = {{{most[0][0]!r} = 1.0, …}}"
     return f"{told}: --map {','.join(f'{text}=' for text, _ in most[:3])} with 1, 0.5 or 0 behind each says it"
 
 
@@ -65,13 +70,13 @@ def slips_of_rows(intake: Intake, declared: Declaration) -> list[str]:
     >>> slips_of_rows(Intake(None, "", 7, {"no such weight": 1}, {}, {}, {}, {"1.2": 1}), declared)[0][:49]
     'weights are whole numbers, and some have decimals'
     """
-    told = [] if declared.kind != "comparisons" else _answers(intake)
+    told = [] if declared.kind != "comparisons" else _answers(intake, declared)
     if declared.weight is not None and (told_of := _fractions(intake)):
         told.append(told_of)
     return told
 
 
-def _answers(intake: Intake) -> list[str]:
+def _answers(intake: Intake, declared: Declaration) -> list[str]:
     told, lost = [], _said(intake.misread)
     if many := sum(lost.values()):
         told.append(
@@ -80,7 +85,7 @@ def _answers(intake: Intake) -> list[str]:
         )
     points: Any = intake.data.points
     sides = {int(it) for it in points}
-    if len(points) > 1 and len(sides) == 1 and sides != {1}:
+    if declared.answers != "names" and len(points) > 1 and len(sides) == 1 and sides != {1}:
         side = "first" if sides == {2} else "second"
         told.append(
             f"every answer that counts prefers the {side} item of its row: where the other may be preferred, too, "

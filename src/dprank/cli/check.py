@@ -136,7 +136,14 @@ def check(
         times=times,
         before_looking=before_looking,
     )
-    declared = declared_or_told(lambda meant: make(answers=meant), answers, file)
+
+    def tell(answers: str) -> None:
+        if as_json:
+            show_json(json.dumps({"answers": answers, "mark": SECRET}, ensure_ascii=False, indent=2))
+        else:
+            console().print(f"[{SECRET}]\n{answers}", markup=False)
+
+    declared = declared_or_told(lambda meant: make(answers=meant), answers, file, tell)
     require_replaceable(out)
     intake = declared.read(file)
     if out:

@@ -93,7 +93,8 @@ class Declaration:
         The column that says who, by labels as of `dprank.data.bounding.person_ids`; a float of 2^53 or more names
         nobody, as whole numbers run together there. Without it an answer, or a ballot, is all that can be protected.
     columns : tuple of str
-        Those of the form, in its order.
+        Those of the form, in its order. Of rows that have a winner and a loser alone: winner, loser, winner, with
+        ``answers="names"``.
     answers : {"names", "outcome", "position"} or mapping of str to float
         What an answer means; of comparisons it must be said, as no file says it. "names": the name of the item that is
         preferred. "outcome": 1 for the first item, 0 for the second, 0.5 for a tie. "position": 1 for the first, 2 for
@@ -204,11 +205,13 @@ class Declaration:
         form = next(iter(forms)) if self.form is None else require_one_of("form", self.form, tuple(forms))
         columns = _texts("columns", self.columns)
         fits = len(columns) > 0 if form == "ranks" else len(columns) == len(forms[form])
-        if not fits or len(set(columns)) != len(columns):
+        # the winner's column may be the answer, too, where it names an item
+        apart = columns[:2] if self.kind == "comparisons" and self.answers not in ("outcome", "position") else columns
+        if not fits or len(set(apart)) != len(apart):
             asked = f"the columns of {', '.join(forms[form])}" if forms[form] else "none"
             two = self.kind == "comparisons" and len(set(columns)) == 2
             asked += ", second and so on" * (form == "ranks")
-            more = "; to a winner and a loser add a column of 1 in every row, name it third, and say --map 1=1" * two
+            more = "; of winner and loser alone: winner,loser,winner, and --map names" * two
             raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once{more}")
         for name in ("person", "ballot", "weight", "times"):
             if getattr(self, name) is not None:

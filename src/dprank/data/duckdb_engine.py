@@ -66,7 +66,8 @@ def split_by_duckdb(job: Job, out: Path, memory: str, threads: int | None) -> li
         _look_up(run, job, ["person"] if mapped else [])
         who = "persons.code" if mapped else "CAST(given.person AS BIGINT)"
         join = " LEFT JOIN persons ON given.person IS NOT DISTINCT FROM persons.label" if mapped else ""
-        names = ", ".join(f"given.{name} AS {_name(it)}" for name, it in columns.items())
+        once = {it: name for name, it in columns.items()}
+        names = ", ".join(f"given.{name} AS {_name(it)}" for it, name in once.items())
         rows = f"SELECT {names}, {shard_sql(who, -1, job.shards)} AS dprank_shard FROM given{join}"
         run(f"COPY ({rows}) TO '{_quoted(place)}/rows' (FORMAT parquet, PARTITION_BY (dprank_shard))")
         folders = [out / f"{at}-of-{job.shards}" for at in range(1, job.shards + 1)]

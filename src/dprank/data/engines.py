@@ -246,7 +246,7 @@ def _own_rows(job: Job) -> tuple[Any, int]:
         frame = sniff(path, people_column(job.declared)).frame
         rows += len(frame)
         found = found_columns(job, path, list(map(str, frame.columns)))
-        frame = frame[list(found.values())].rename(columns={it: job.columns[name] for name, it in found.items()})
+        frame = pd.DataFrame({job.columns[name]: frame[it] for name, it in found.items()})
         if job.shards > 1:
             who = frame[job.columns["person"]].to_numpy(object)
             distinct, code = np.unique(who.astype(str), return_inverse=True)

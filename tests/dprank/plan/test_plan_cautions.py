@@ -248,7 +248,7 @@ def test_a_release_counts_all_of_everybodys_items_unless_told_otherwise(capsys, 
     assert "1 of a person's items count, and what somebody has beyond is left out" in error
     code, said, _ = run(capsys, *words, "--json")
     told = json.loads(said)
-    assert [it["item"] for it in told["items"]] == ["oak"]
+    assert [it["item"] for it in told["answer"]] == ["oak"]
     assert told["mechanism"]["per_person"] == 42
 
 
@@ -290,7 +290,9 @@ def test_items_that_no_column_asks_about_are_refused_before_anything_is_spent(ca
     assert "group of 'a' with one of the group of 'c'" in error
     assert "with no entry" in run(capsys, "budget", "b.sqlite")[1]
     # each by itself is well
-    code, said, error = run(capsys, *release, "--answers", "1", "--map", "names", "--pairs", "X=a vs b", "--items", "a,b")
+    code, said, error = run(
+        capsys, *release, "--answers", "1", "--map", "names", "--pairs", "X=a vs b", "--items", "a,b"
+    )
     assert (code, error) == (0, "")
     assert "range" in said
 
