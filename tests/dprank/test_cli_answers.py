@@ -167,9 +167,27 @@ def test_winner_and_loser_are_counted_in_shards(tmp_path):
     words = ["--comparisons", "W,L,W", "--map", "names", "--items", "tea,cocoa,mate", "--person", "id"]
     for engine in ("numpy", "duckdb"):
         for part in (1, 2):
-            more = ["--answers", "1", "--shard", f"{part}/2", "--engine", engine, "--out", tmp_path / f"{part}.json"]
+            more = [
+                "--answers",
+                "1",
+                "--shard",
+                f"{part}/2",
+                "--engine",
+                engine,
+                "--out",
+                tmp_path / f"{engine}{part}.json",
+            ]
             assert said("count", tmp_path / "w.parquet", *words, *more).code == 0
-        assert said("merge", tmp_path / "1.json", tmp_path / "2.json", "--out", tmp_path / f"{engine}.json").code == 0
+        assert (
+            said(
+                "merge",
+                tmp_path / f"{engine}1.json",
+                tmp_path / f"{engine}2.json",
+                "--out",
+                tmp_path / f"{engine}.json",
+            ).code
+            == 0
+        )
         counts = json.loads((tmp_path / f"{engine}.json").read_text())["counts"]
         assert (counts["wins"], counts["losses"]) == ([20, 0, 20], [20, 20, 0])
 
@@ -199,6 +217,7 @@ def test_a_number_that_is_an_item_is_no_code(tmp_path):
     words = ["--comparisons", "l,r,x", "--items", "1,2,3", "--person", "who"]
     assert "it is an item" in said("check", file, *words, "--map", "1=1,2=0").error
     assert "it is an item" in said("check", file, *words, "--map", "1.0=1,0=0").error
+    assert "if the numbers are no items" in said("check", file, *words).out
     assert order(file, *words, "--map", "position") == ["2", "3", "1"]
     assert order(file, *words, "--map", "names")[0] == "1"
 

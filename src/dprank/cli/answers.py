@@ -46,9 +46,11 @@ def _seen(intake: Intake) -> str:
     if told.endswith(" "):
         return "there is no answer"
     numbers = {number_in(text) for text in others}
-    if intake.kept >= sum(others.values()):
+    few = len(most) <= 3 and numbers <= {None}  # words for a tie, and the like
+    if intake.kept and (few or intake.kept >= sum(others.values())):
         tie = "".join(f", or --map names,{text}=0.5 where that is a tie" for text, _ in most[:1])
-        return f"{told}: --map names fits{tie}"
+        codes = any(number_in(item) in (0, 1, 2) for item in intake.data.items)
+        return f"{told}: --map names fits{tie}" + "; or outcome or position, if the numbers are no items" * codes
     for known, telling, word in _FITS:
         if numbers <= known and numbers & telling:
             return f"{told}: --map {word} fits, where 1 is the first"
