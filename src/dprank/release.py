@@ -38,6 +38,7 @@ from dprank.privacy.ranges import ScoreNoise, place_intervals
 __all__ = [
     "FORMAT",
     "LARGE",
+    "LARGE_DELTA",
     "Decision",
     "Origin",
     "Ranking",
@@ -50,6 +51,7 @@ __all__ = [
     "selection_features",
     "source_of",
     "source_of_reports",
+    "warn_of_delta",
 ]
 
 #: Of the noise: drawn by `dprank.SECURE`, always whole or exact; by a generator, whose seed undoes it; or by voters on
@@ -58,6 +60,8 @@ Origin = Literal["operating system", "seeded", "voters"]
 #: Publishing at a larger epsilon warns. Ponomareva et al. (2023, "How to DP-fy ML", Section 5.2) call guarantees up to
 #: 10 reasonable, and those above weak to none.
 LARGE = 10.0
+#: Publishing at a larger delta warns, where nobody says how many people there are: it should be below one in as many.
+LARGE_DELTA = 1e-3
 #: What is not for publication, and why.
 _MARK: dict[Origin | None, str] = {
     "operating system": "",
@@ -812,7 +816,33 @@ def source_of(rng: Source, mechanism: Any) -> Origin:
             f"somebody's data are these may become one of {expit(guarantee.epsilon):.4%}",
             stacklevel=3,
         )
+    warn_of_delta(mechanism)
     return "operating system"
+
+
+def warn_of_delta(mechanism: Any, persons: int | None = None) -> None:
+    """Warn of a delta above `LARGE_DELTA`, or above 1 / people where their number is public: never by the data.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import dprank
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warn_of_delta(dprank.PrivateBorda.calibrated(epsilon=1.0, delta=1e-3, n_items=4))
+    ...     warn_of_delta(dprank.PrivateBorda.calibrated(epsilon=1.0, delta=1e-3, n_items=4), persons=2000)
+    >>> [str(one.message).partition(":")[0] for one in caught]
+    ['delta = 0.001 is above 1 / 2000 people']
+    """
+    delta, people = mechanism.guarantee.delta, persons or getattr(mechanism, "n_voters", None)
+    most, of = LARGE_DELTA, f"{LARGE_DELTA:g}"
+    if isinstance(people, int) and people > 1 / LARGE_DELTA:
+        most, of = 1 / people, f"1 / {people} people"
+    if delta > most:
+        warnings.warn(
+            f"delta = {delta:.6g} is above {of}: so often may nothing be promised at all, as if somebody's data were "
+            "published as they are; take one far below 1 / people",
+            stacklevel=4,
+        )
 
 
 def source_of_reports(reports: Iterable[Any], own: Origin) -> Origin:

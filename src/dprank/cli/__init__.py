@@ -59,7 +59,8 @@ def _refuse(said: str, code: int) -> NoReturn:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; one line and exit code 2 where it cannot be done as asked, 3 where a budget refuses."""
     warnings.simplefilter("ignore")
-    warnings.filterwarnings("always", message="epsilon = ")
+    for of in ("epsilon", "delta"):
+        warnings.filterwarnings("always", message=f"{of} = ")
     warnings.showwarning = lambda message, *_, **__: print(visible(f"dprank: {message}"), file=sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):  # a stream of a notebook's, or of a test's
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = _command()(arguments, standalone_mode=False, prog_name="dprank")
     except ValueError as error:
         spent = type(error).__name__ == "BudgetRefused"
-        more = "; nothing was spent: ask for less, or release no more of these people" * spent
+        more = "; nothing was spent: ask for no more than fits, or release no more of these people" * spent
         _refuse(" ".join(str(error).split()) + more, 3 if spent else 2)
     except OSError as error:
         what = "is a folder; the name of a file is needed" if error.errno == EISDIR else error.strerror

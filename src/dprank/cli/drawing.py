@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,6 +19,7 @@ from dprank._require import require_one_of, require_whole, shown_down, visible
 from dprank.cli.counts import Given
 from dprank.cli.options import cell, console, show_json
 from dprank.cli.placing import require_known
+from dprank.cli.spending import require_protected
 from dprank.cli.taken import exactly
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
@@ -21,6 +27,7 @@ from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import opened, publish
+from dprank.release import LARGE_DELTA, warn_of_delta
 from dprank.sentences import ASKED, answer, counted, ranges, shown_frame, told, unit_of
 
 __all__ = ["checked", "drawing_of", "drawn_of", "finish"]
@@ -32,7 +39,7 @@ def finish(
     declared: Declaration,
     out: Path | None,
     as_json: bool,
-    kept: bool,
+    kept: Path | None,
     top: int | None = None,
     named: Mapping[str, Any] | None = None,
     **drawing: Any,
@@ -42,19 +49,57 @@ def finish(
     `named` is what `dprank.publication.publish` takes besides: title, day, and so on.
     """
     release, receipt = drawn
-    text = None
+    text, showing = None, False
     try:
         text = publish(release, question, declared, top=top, receipt=receipt, **(named or {}), **drawing)
         if out:
             write_new(out, text)
-        if not as_json:
-            _show(drawn, question, out, kept, top, opened(text), **drawing)
-    except BaseException:  # whatever fails, or is stopped: it was spent, and is drawn once
+        showing = True
+        if as_json:
+            show_json(text)
+        else:
+            _show(drawn, question, out, kept is not None, top, opened(text), **drawing)
+        _flush()
+    except BaseException as error:  # whatever fails, or is stopped: it was spent, and is drawn once
         if text is None or not (out and _holds(out, text)):
-            show_json(release.to_json() if text is None else text)
+            _keep(release.to_json() if text is None else text, receipt, kept)
+        _leave_output()
+        if showing and isinstance(error, OSError):
+            raise ValueError(f"standard output: {error.strerror}; not all was shown") from None
         raise
-    if as_json:
+
+
+def _keep(text: str, receipt: Receipt | None, kept: Path | None) -> None:
+    """Show what was drawn; where that fails and it was paid for, write it beside the budget, and say where."""
+    with suppress(Exception):
         show_json(text)
+        _flush()
+        return
+    if receipt is None or kept is None:
+        return
+    said = f"what was paid for is not shown; here it is: {text}"
+    with suppress(OSError):
+        place, name = tempfile.mkstemp(prefix=f"{kept.stem}-entry-{receipt.number}-", suffix=".json", dir=kept.parent)
+        with os.fdopen(place, "w", encoding="utf-8") as file:
+            file.write(text)
+        said = f"it could not be shown; what was paid for is kept in {name}"
+    with suppress(Exception):
+        print(visible(f"dprank: {said}"), file=sys.stderr)
+
+
+def _flush() -> None:
+    """Fail now, and not where Python ends, if nobody reads any more."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _leave_output() -> None:
+    """What is still to be written to a closed pipe goes nowhere, so that Python ends without a word about it."""
+    try:
+        _flush()
+    except (OSError, ValueError):
+        with suppress(Exception):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _holds(out: Path, text: str) -> bool:
@@ -120,21 +165,33 @@ def drawn_of(
     out: Path | None,
     given_as: Callable[[Any], Any] | None = None,
     cautions: Sequence[str] = (),
+    *,
+    question: Any,
+    asked: tuple[float, float],
+    protect: str | None = None,
+    top: int | None = None,
+    **drawing: Any,
 ) -> tuple[Any, Receipt | None]:
     """Spend, then draw; a rehearsal reads nothing and spends nothing. `given_as` makes of the data what is taken.
 
     `cautions`, of flags and public numbers alone, are said before spending, where no flag and no header is refused.
+    Before a budget is charged the whole release is tried on made-up data, with the same noise: drawn, made a file of,
+    and shown to nobody. What fails then has cost nothing.
     """
     if out is not None:
         require_writable(out)
     elif sys.stdout is None:
         raise ValueError("standard output is closed, and there is no --out: a release would be lost")
+    kept = None if rehearse or budget is None else dprank.Budget(budget)
+    nameless = require_protected(declared, kept, protect)
     if rehearse:
         _warn(cautions)
         import numpy as np
 
         source: Source = np.random.default_rng()
         return mechanism.release(made_up(source), source), None
+    if kept is not None:
+        _tried(mechanism, made_up, question, declared, out, top, **drawing)
     if isinstance(file, Given):
         if budget is not None and dataset is None:
             raise ValueError(
@@ -150,10 +207,33 @@ def drawn_of(
     if isinstance(voters := getattr(mechanism, "n_voters", None), int):
         data = exactly(data, voters)
     _warn(cautions)
-    if budget is None:
+    if (persons := drawing.get("persons")) is not None and mechanism.guarantee.delta <= LARGE_DELTA:
+        warn_of_delta(mechanism, persons)  # of more than that every release warns
+    if kept is None:
         return mechanism.release(data, SECURE), None
-    paid = dprank.Budget(budget).release_with_receipt
-    return paid(mechanism, data, dataset=str(dataset), new_dataset=new_dataset)
+    what = f"{type(mechanism).__name__}{', of ballots that name nobody' * nameless}"
+    return kept.release_with_receipt(
+        mechanism, data, dataset=str(dataset), what=what, new_dataset=new_dataset, asked=asked
+    )
+
+
+def _tried(
+    mechanism: Any,
+    made_up: Callable[[Any], Any],
+    question: Any,
+    declared: Declaration,
+    out: Path | None,
+    top: int | None,
+    **drawing: Any,
+) -> None:
+    """Do all that a release does, but with the data and the budget."""
+    import numpy as np
+
+    with warnings.catch_warnings(), redirect_stdout(StringIO()):
+        warnings.simplefilter("ignore")
+        trial = mechanism.release(made_up(np.random.default_rng()), SECURE)
+        text = publish(trial, question, declared, top=top, **drawing)
+        _show((trial, None), question, out, True, top, opened(text), **drawing)
 
 
 def _warn(cautions: Sequence[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from dprank._require import shown, visible, visible_json, visible_lines
+from dprank._typed import Typed
 from dprank.cli.asked import TAKEN, require_said
 from dprank.data.answers import SAID
 from dprank.data.cleaning import RULES, nearest
@@ -34,6 +37,7 @@ __all__ = [
     "paired",
     "published_text",
     "show_json",
+    "typed",
 ]
 
 File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
@@ -147,13 +151,42 @@ Weight = Annotated[str | None, typer.Option(help="The column of how much a ballo
 MaxWeight = Annotated[
     int | None, typer.Option(help="Most that a ballot counts; more counts as this. The noise grows with it.")
 ]
-Epsilon = Annotated[float, typer.Option(help="What the whole release spends; there is no default.")]
-Delta = Annotated[float, typer.Option(help="Chance of the events that the promise leaves out.")]
+
+
+def typed(text: Any) -> Typed:
+    """A number of a flag, which knows its decimal.
+
+    Examples
+    --------
+    >>> typed("0.2"), typed("0.2").exact
+    (0.2, Fraction(1, 5))
+    """
+    try:
+        return Typed(text)
+    except ValueError:
+        raise typer.BadParameter("Input should be a valid number, as 0.5") from None
+
+
+Epsilon = Annotated[
+    float, typer.Option(help="What the whole release spends; there is no default.", parser=typed, metavar="<float>")
+]
+Delta = Annotated[
+    float, typer.Option(help="Chance of the events that the promise leaves out.", parser=typed, metavar="<float>")
+]
 Protect = Annotated[
     str,
     typer.Option(
         help="One answer, one ballot, or one person with all answers: answer, ballot, person.",
         autocompletion=lambda: ["answer", "ballot", "person"],
+    ),
+]
+ProtectBallot = Annotated[
+    str | None,
+    typer.Option(
+        "--protect",
+        help="person, whom --person names, or ballot: a budget of persons takes ballots that name nobody only if you "
+        "say so; whoever casts two is then protected half as much.",
+        autocompletion=lambda: ["ballot", "person"],
     ),
 ]
 Persons = Annotated[
@@ -210,6 +243,10 @@ class _Plain(Console):
     def print(self, *objects: Any, **options: Any) -> None:
         given = [visible_lines(it) if isinstance(it, str) else it for it in objects]
         super().print(*given, **{"markup": False, "emoji": False} | options)
+
+    def on_broken_pipe(self) -> None:
+        """Say so: rich would end here, as if all had been shown."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def console(**options: Any) -> Console:

@@ -12,9 +12,10 @@ from rich.table import Table
 
 import dprank
 from dprank._require import shown_down, visible, visible_lines
-from dprank.cli.options import AsJson, about, cell, console, published_text, show_json
+from dprank.cli.options import AsJson, about, cell, console, published_text, show_json, typed
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.differences import compare
+from dprank.privacy.budget import Entry
 from dprank.publication import opened, read_publication, receipt_of
 from dprank.registry import SECTORS, Facts, card
 from dprank.report import is_page, report
@@ -24,8 +25,15 @@ __all__ = ["budget_command", "card_command", "compare_command", "report_command"
 
 def budget_command(
     file: Annotated[Path, typer.Argument(help="The budget's file.")],
-    epsilon: Annotated[float | None, typer.Option(help="What each data set may cost in all: makes the file.")] = None,
-    delta: Annotated[float | None, typer.Option(help="The same of delta.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="What each data set may cost in all: makes the file. A decimal: five releases of 0.2 fit 1.",
+            parser=typed,
+            metavar="<float>",
+        ),
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="The same of delta.", parser=typed, metavar="<float>")] = None,
     unit: Annotated[str | None, typer.Option(help="comparison or voter.")] = None,
     adjacency: Annotated[str | None, typer.Option(help="replace or add_remove.")] = None,
     composition: Annotated[
@@ -43,33 +51,43 @@ def budget_command(
     if file.is_symlink() and not file.exists():  # a new one is made where it is said, and nowhere else
         require_replaceable(file)
     kept = dprank.Budget(file, epsilon=epsilon, delta=delta, **named)
-    names = dict.fromkeys(it.dataset for it in kept.entries())
-    sets = {name: kept.remaining(name) for name in names}
-    rhos = {name: kept.remaining_rho(name) for name in names}
+    entries, names = kept.entries(), dict.fromkeys(it.dataset for it in kept.entries())
+    sums = {name: kept.written(name) for name in names}
+    sets, rhos = {name: left for name, (_, left) in sums.items()}, {name: kept.remaining_rho(name) for name in names}
     if as_json:
         left: dict[str, Any] = {
             name: {"epsilon": it.epsilon, "delta": it.delta} | ({} if rhos[name] is None else {"rho": rhos[name]})
             for name, it in sets.items()
         }
-        spent = {name: {"epsilon": it.epsilon, "delta": it.delta} for name in names for it in [kept.spent(name)]}
+        spent = {name: {"epsilon": it.epsilon, "delta": it.delta} for name, (it, _) in sums.items()}
         found: dict[str, Any] = {"made": kept.made, "limit": vars(kept.limit), "composition": kept.composition}
         found |= {"left": left, "spent": spent}
-        show_json(json.dumps(found | {"entries": [vars(it) for it in kept.entries()]}))
+        show_json(json.dumps(found | {"entries": [vars(it) for it in entries]}))
         return
-    shown, entries = console(), kept.entries()
+    shown, limit = console(), kept.limit
     if kept.made:
         shown.print(f"made: {file}, a new budget of which nothing is spent", markup=False)
     else:
         shown.print(f"opened: {file}, a budget that was there, with {_many(len(entries))}", markup=False)
-    shown.print(f"each data set: {kept.limit}, {kept.composition} composition", markup=False)
+    shown.print(f"each data set: {limit}, {kept.composition} composition", markup=False)
     for it in entries:
         said = f"{it.number}. {it.day} {it.dataset}: epsilon = {it.epsilon:g}, delta = {it.delta:g}, {it.what}"
-        shown.print(said, markup=False)
+        shown.print(f"{said}{_cost(it, limit)}", markup=False)
     for name, rest in sets.items():
         by_rho = rhos[name]
         rho = "" if by_rho is None else f", or rho = {shown_down(by_rho)}"
         left_of = f"epsilon = {shown_down(rest.epsilon)}, delta = {shown_down(rest.delta)}{rho}"
         shown.print(f"left for {name}: {left_of}", markup=False)
+
+
+def _cost(it: Entry, limit: dprank.Guarantee) -> str:
+    """What an entry takes of the limit, where that is another number than it promises."""
+    if it.charged_rho is not None:
+        return f"; costs rho = {it.charged_rho:g}"
+    if (it.unit, it.adjacency) == (limit.unit, limit.adjacency):
+        return ""
+    of, by = (f"{one.adjacency.replace('_', '/')} one {one.unit}" for one in (it, limit))
+    return f"; costs epsilon = {it.charged_epsilon:g}, delta = {it.charged_delta:g}: {of}, counted as {by}"
 
 
 def _many(number: int) -> str:

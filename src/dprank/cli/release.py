@@ -45,6 +45,7 @@ from dprank.cli.options import (
     PlacesMap,
     Plan,
     Protect,
+    ProtectBallot,
     Ranks,
     Rehearse,
     Repeated,
@@ -62,10 +63,10 @@ from dprank.cli.options import (
     declaration_of,
     form_of,
 )
+from dprank.cli.spending import mechanism_paid_by
 from dprank.cli.taken import completed_by_lot, ranked, shuffled
 from dprank.data.declaration import Declaration
 from dprank.foreseen import foreseen
-from dprank.plan.tags import mechanism_of
 
 __all__ = ["agreement", "app", "consensus", "ranking", "topk", "winner"]
 
@@ -186,7 +187,8 @@ def ranking(
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
         )
-    chosen = mechanism_of(
+    chosen = mechanism_paid_by(
+        budget,
         "ranking",
         mechanism or "NoisyCounts",
         epsilon=epsilon,
@@ -212,8 +214,11 @@ def ranking(
 
     called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     source, warned = given or _there(file), [foreseen(chosen, persons)]
-    drawn = drawn_of(chosen, source, declared, made_up, rehearse, budget, dataset, new_dataset, out, None, warned)
-    finish(drawn, "ranking", declared, out, as_json, budget is not None, top, called, **drawing)
+    drawn = drawn_of(
+        chosen, source, declared, made_up, rehearse, budget, dataset, new_dataset, out, None, warned,
+        question="ranking", asked=(epsilon, delta), protect=protect, top=top, **drawing,
+    )  # fmt: skip
+    finish(drawn, "ranking", declared, out, as_json, budget, top, called, **drawing)
 
 
 @app.command("consensus")
@@ -248,6 +253,7 @@ def consensus(
     times: Times = None,
     items: Items = None,
     person: Person = None,
+    protect: ProtectBallot = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -293,7 +299,8 @@ def consensus(
     )
     # how many ballots count is part of the data: margins of full ballots would tell whether it is odd
     full = declared.ballots == "full" and declared.weight is None and mechanism != "NoisyMatrix"
-    chosen = mechanism_of(
+    chosen = mechanism_paid_by(
+        budget,
         "consensus",
         mechanism or "PrivateBorda",
         epsilon=epsilon,
@@ -310,8 +317,11 @@ def consensus(
     as_full = completed_by_lot if mechanism == "PrivateKwikSort" else ranked
     called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     given_as, warned = as_full if full else None, [foreseen(chosen, persons)]
-    drawn = drawn_of(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, given_as, warned)
-    finish(drawn, "consensus", declared, out, as_json, budget is not None, top, called, **drawing)
+    drawn = drawn_of(
+        chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, given_as, warned,
+        question="consensus", asked=(epsilon, delta), protect=protect, top=top, **drawing,
+    )  # fmt: skip
+    finish(drawn, "consensus", declared, out, as_json, budget, top, called, **drawing)
 
 
 @app.command("winner")
@@ -340,6 +350,7 @@ def winner(
     times: Times = None,
     items: Items = None,
     person: Person = None,
+    protect: ProtectBallot = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -383,7 +394,8 @@ def winner(
         times=times,
     )
     full = declared.ballots == "full" and declared.weight is None
-    chosen = mechanism_of(
+    chosen = mechanism_paid_by(
+        budget,
         "winner",
         mechanism or "PrivateWinner",
         epsilon=epsilon,
@@ -396,9 +408,10 @@ def winner(
     made_up = lambda rng: shuffled(declared, rng)  # noqa: E731
     called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     drawn = drawn_of(
-        chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, ranked if full else None
-    )
-    finish(drawn, "winner", declared, out, as_json, budget is not None, named=called)
+        chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, ranked if full else None,
+        question="winner", asked=(epsilon, 0.0), protect=protect,
+    )  # fmt: skip
+    finish(drawn, "winner", declared, out, as_json, budget, named=called)
 
 
 @app.command("agreement")
@@ -429,6 +442,7 @@ def agreement(
     times: Times = None,
     items: Items = None,
     person: Person = None,
+    protect: ProtectBallot = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -471,7 +485,8 @@ def agreement(
     )
     if declared.ballots != "full" or declared.weight is not None:
         raise ValueError("ballots are declared as tied, partial or weighted; the test of agreement takes full ones")
-    chosen = mechanism_of(
+    chosen = mechanism_paid_by(
+        budget,
         "agreement",
         mechanism or "NoisyNorm",
         epsilon=epsilon,
@@ -483,8 +498,11 @@ def agreement(
     )
     made_up = lambda rng: shuffled(declared, rng, voters)  # noqa: E731
     called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
-    drawn = drawn_of(chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, ranked)
-    finish(drawn, "agreement", declared, out, as_json, budget is not None, named=called)
+    drawn = drawn_of(
+        chosen, file, declared, made_up, rehearse, budget, dataset, new_dataset, out, ranked,
+        question="agreement", asked=(epsilon, delta), protect=protect,
+    )  # fmt: skip
+    finish(drawn, "agreement", declared, out, as_json, budget, named=called)
 
 
 def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaration:
@@ -550,7 +568,8 @@ def topk(
     bound = bound_of(per_person, given, declared.items)
     if given:
         given.counts.require("tallies", per_person=bound)
-    chosen = mechanism_of(
+    chosen = mechanism_paid_by(
+        budget,
         "topk",
         mechanism or "Oneshot",
         epsilon=epsilon,
@@ -575,16 +594,7 @@ def topk(
 
     called, dataset = named(title, day, replaces, wave), whose(dataset, new_dataset, budget, replaces, wave)
     drawn = drawn_of(
-        chosen,
-        given or _there(file),
-        declared,
-        made_up,
-        rehearse,
-        budget,
-        dataset,
-        new_dataset,
-        out,
-        as_counts,
-        told_of_bound(chosen, bound),
-    )
-    finish(drawn, "topk", declared, out, as_json, budget is not None, named=called | {"per_person": bound})
+        chosen, given or _there(file), declared, made_up, rehearse, budget, dataset, new_dataset, out, as_counts,
+        told_of_bound(chosen, bound), question="topk", asked=(epsilon, delta),
+    )  # fmt: skip
+    finish(drawn, "topk", declared, out, as_json, budget, named=called | {"per_person": bound})

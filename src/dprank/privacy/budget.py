@@ -33,7 +33,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self, get_args
 
-from dprank._require import require_below_1, require_loss, require_one_of, require_real, require_whole, shown
+from dprank._require import (
+    require_below_1,
+    require_loss,
+    require_one_of,
+    require_real,
+    require_whole,
+    shown,
+    shown_down,
+)
+from dprank._typed import Typed, exact_of, said
 from dprank.privacy.filters import COMPOSITIONS, NO_FILTER, NOTHING, Composition, Cost, Limit, cost_of
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit
 from dprank.privacy.noise import SECURE, drawn_exactly
@@ -93,6 +102,9 @@ class BudgetRefused(ValueError):
         "zcdp" what remains is the largest loss that fits without a delta.
     rho : tuple of float or None
         Requested, remaining and missing, of composition "zcdp".
+    fits : float
+        Largest epsilon that would fit, for the neighbours and the delta that were asked for (without a delta, of
+        composition "zcdp"); 0 where nothing does.
 
     Examples
     --------
@@ -112,6 +124,7 @@ class BudgetRefused(ValueError):
     remaining: tuple[float, float]
     missing: tuple[float, float]
     rho: tuple[float, float, float] | None = None
+    fits: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -131,6 +144,10 @@ class Entry:
         ISO date, UTC: never finer.
     rho : float or None
         Zero-concentrated loss that the mechanism stated; None where it stated none, or the composition is basic.
+    charged_epsilon, charged_delta : float
+        What it cost in the budget's own unit and adjacency: these add up to what is spent.
+    charged_rho : float or None
+        The same by zero-concentrated composition.
     """
 
     number: int
@@ -142,6 +159,9 @@ class Entry:
     what: str
     day: str
     rho: float | None = None
+    charged_epsilon: float = 0.0
+    charged_delta: float = 0.0
+    charged_rho: float | None = None
 
 
 @dataclass(frozen=True)
@@ -156,7 +176,7 @@ class Receipt:
     digest : str
         SHA-256, of all entries of the file up to this one, in hexadecimal digits.
     left : Guarantee
-        Of the data set, after this entry: as of `Budget.remaining`.
+        Of the data set, after this entry: as of `Budget.remaining`, but as it is written: 0.8 is four fifths.
     left_rho : float or None
         As of `Budget.remaining_rho`.
 
@@ -246,7 +266,8 @@ class Budget:
 
     Notes
     -----
-    Floats are summed exactly, and 0.1 is a little more than a tenth: of a limit of 1, nine fit.
+    Floats are summed exactly, and 0.1 is a little more than a tenth: of a limit of 1, nine fit. What is typed at the
+    command line is a decimal, and so is what it costs: there ten fit.
 
     Several processes may use one file at once, on a disk whose locks work; network file systems often have none. What
     is recorded survives the loss of power. Nothing is stored of data: no person, no count of rows, no hash of them.
@@ -289,7 +310,8 @@ class Budget:
                 new = "dprank budget FILE --epsilon 3"
                 raise FileNotFoundError(f"{_named(self.path)}: no such budget; epsilon is needed to create it: {new}")
             promise = Guarantee(**{name: value for name, value in given.items() if name != "composition"})
-            self.made = self._create(Limit.of(promise, given.get("composition", "basic")))
+            exact = _typed_or(epsilon, promise.epsilon), _typed_or(delta, promise.delta)
+            self.made = self._create(Limit.of(promise, given.get("composition", "basic"), exact))
         with self._opened() as (db, limit):
             _require_chain(self.path, db, limit.composition)
             there = vars(limit.guarantee) | {"composition": limit.composition}
@@ -320,6 +342,7 @@ class Budget:
         what: str = "",
         rho: float | None = None,
         new_dataset: bool = False,
+        asked: tuple[float, float] | None = None,
     ) -> Receipt:
         """Record a loss for good, before anything is drawn.
 
@@ -337,6 +360,9 @@ class Budget:
         new_dataset : bool, optional
             Says that these are other people's data than all that the file names, which then have the whole limit:
             needed where it names others, refused where it names this one. Two processes cannot both make it.
+        asked : tuple of float, optional
+            Epsilon and delta as they were typed at the command line, of which the guarantee is within rounding: then
+            the decimals are charged, see `dprank.privacy.filters.cost_of`. A limit of floats is charged in floats.
 
         Returns
         -------
@@ -357,10 +383,16 @@ class Budget:
         with self._opened("BEGIN IMMEDIATE") as (db, limit):
             unit, adjacency = limit.guarantee.unit, limit.guarantee.adjacency
             _require_known(self.path, db, dataset, new_dataset)
-            cost = cost_of(guarantee, unit, adjacency, rho)
+            with _way_out(guarantee, limit.guarantee):
+                cost = cost_of(guarantee, unit, adjacency, rho)
             spent = _spent(self.path, db, dataset, limit)
-            if cost is None or not limit.fits(spent + cost):
-                raise _refusal(self.path, dataset, guarantee, cost, spent, limit)
+            typed = cost
+            if asked is not None and limit.decimal:
+                typed = cost_of(guarantee, unit, adjacency, rho, (exact_of(asked[0]), exact_of(asked[1])))
+            fitting = [it for it in (typed, cost) if it is not None and limit.fits(spent + it)]
+            if not fitting:
+                raise _refusal(self.path, dataset, guarantee, typed, spent, limit)
+            cost = fitting[0]
             number = db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM entries").fetchone()[0]
             promised = _text(guarantee.epsilon), _text(guarantee.delta), guarantee.unit, guarantee.adjacency
             charged = _text(cost.epsilon), _text(cost.delta)
@@ -399,7 +431,14 @@ class Budget:
         return self.release_with_receipt(mechanism, data, dataset=dataset, what=what, new_dataset=new_dataset)[0]
 
     def release_with_receipt(
-        self, mechanism: Any, data: Any, *, dataset: str, what: str = "", new_dataset: bool = False
+        self,
+        mechanism: Any,
+        data: Any,
+        *,
+        dataset: str,
+        what: str = "",
+        new_dataset: bool = False,
+        asked: tuple[float, float] | None = None,
     ) -> tuple[Any, Receipt]:
         """The same, and the receipt, which `dprank.publication.publish` puts beside it.
 
@@ -418,7 +457,7 @@ class Budget:
         guarantee = _require_publishable(mechanism)
         what = _require_line("what", what, empty=True) or type(mechanism).__name__
         rho = _stated_rho(mechanism)
-        receipt = self.spend(guarantee, dataset=dataset, what=what, rho=rho, new_dataset=new_dataset)
+        receipt = self.spend(guarantee, dataset=dataset, what=what, rho=rho, new_dataset=new_dataset, asked=asked)
         return mechanism.release(data, SECURE), receipt
 
     def receipt(self, dataset: str, number: int) -> Receipt:
@@ -498,6 +537,28 @@ class Budget:
         with self._opened() as (db, limit):
             return _guarantee(limit, *limit.left(_spent(self.path, db, dataset, limit)))
 
+    def written(self, dataset: str) -> tuple[Guarantee, Guarantee]:
+        """What was lost of a data set, and what is left, as one writes them: decimals of decimals, which add up.
+
+        Of composition "zcdp" they are `spent` and `remaining`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import dprank
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     budget = dprank.Budget(f"{folder}/budget.sqlite", epsilon=1.0)
+        ...     _ = budget.spend(dprank.Guarantee(0.25), dataset="survey 2026")
+        ...     for said in budget.written("survey 2026"):
+        ...         print(said)
+        epsilon = 0.25 (central; replace one voter)
+        epsilon = 0.75 (central; replace one voter)
+        """
+        dataset = _require_line("dataset", dataset)
+        with self._opened() as (db, limit):
+            cost = _spent(self.path, db, dataset, limit)
+            return _guarantee(limit, *_said_spent(limit, cost)), _guarantee(limit, *_said_left(limit, cost))
+
     def remaining_rho(self, dataset: str) -> float | None:
         """What may still be lost of a data set by zero-concentrated privacy, rounded down; None of basic composition.
 
@@ -522,9 +583,9 @@ class Budget:
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """All that was spent, in order; of one data set if it is given."""
         chosen = () if dataset is None else (_require_line("dataset", dataset),)
-        columns = ", ".join(it.name for it in fields(Entry) if it.name != "rho")
+        columns = ", ".join(it.name for it in fields(Entry) if not it.name.endswith("rho"))
         with self._opened() as (db, limit):
-            columns += ", rho" if limit.composition == "zcdp" else ", ''"
+            columns += ", rho, charged_rho" if limit.composition == "zcdp" else ", '', ''"
             query = f"SELECT {columns} FROM entries {'WHERE dataset = ?' * len(chosen)} ORDER BY number"
             rows = db.execute(query, chosen).fetchall()
         with _undamaged(self.path):
@@ -549,7 +610,7 @@ class Budget:
                     db.execute(statement)
                 _guard(db, _TRIGGERS)
                 promise = limit.guarantee
-                row = [_text(promise.epsilon), _text(promise.delta), promise.unit, promise.adjacency]
+                row = [_text(limit.epsilon), _text(limit.delta), promise.unit, promise.adjacency]
                 row += [_text(limit.rho), _text(limit.spare)] * more
                 db.execute(f"INSERT INTO limits VALUES ({', '.join('?' * len(row))})", row)
                 _chain(self.path, db, limit.composition)
@@ -740,7 +801,18 @@ def _receipt(path: Path, db: sqlite3.Connection, limit: Limit, dataset: str, num
     digest = db.execute("SELECT digest FROM chain WHERE number = ?", (at,)).fetchone()[0]
     spent = _spent(path, db, dataset, limit, at)
     rho = None if limit.composition == "basic" else _down(limit.left_rho(spent))
-    return Receipt(dataset, number, digest, _guarantee(limit, *limit.left(spent)), rho)
+    return Receipt(dataset, number, digest, _guarantee(limit, *_said_left(limit, spent)), rho)
+
+
+def _said_spent(limit: Limit, spent: Cost) -> tuple[float, float]:
+    if limit.composition == "basic":
+        return said(spent.epsilon, up=True), said(spent.delta, up=True)
+    return limit.promised(spent)
+
+
+def _said_left(limit: Limit, spent: Cost) -> tuple[float, float]:
+    epsilon, delta = limit.rest(spent)
+    return said(epsilon, up=False), said(delta, up=False)
 
 
 def _limit(path: Path, db: sqlite3.Connection, composition: Composition) -> Limit:
@@ -757,9 +829,10 @@ def _limit(path: Path, db: sqlite3.Connection, composition: Composition) -> Limi
             raise ValueError
         if count != last or links != (last + 1, last):
             raise ValueError
-        promise = Guarantee(float(_fraction(epsilon)), float(_fraction(delta)), unit, adjacency)
-        limit = Limit(promise, composition, _fraction(rho), _fraction(spare))
-        if composition == "zcdp" and not 0 < limit.spare < Fraction(promise.delta):
+        exact = _fraction(epsilon), _fraction(delta)
+        promise = Guarantee(float(exact[0]), float(exact[1]), unit, adjacency)
+        limit = Limit(promise, composition, _fraction(rho), _fraction(spare), exact)
+        if composition == "zcdp" and not 0 < limit.spare < limit.delta:
             raise ValueError
         return limit
 
@@ -774,33 +847,69 @@ def _spent(path: Path, db: sqlite3.Connection, dataset: str, limit: Limit, last:
         return sum((Cost(*(times * _fraction(text) for text in row)) for row, times in rows.items()), NOTHING)
 
 
+@contextmanager
+def _way_out(given: Guarantee, limit: Guarantee) -> Iterator[None]:
+    """Where a guarantee says nothing about a budget's neighbours: what to do instead."""
+    try:
+        yield
+    except ValueError as error:
+        another = "or keep another budget, as `dprank budget FILE --epsilon 3"
+        if (given.unit, limit.unit) == ("comparison", "voter"):
+            raise ValueError(
+                f"{error}, of whom this budget speaks: protect whole persons (--protect person), {another} --unit "
+                "comparison` makes it"
+            ) from None
+        if (given.adjacency, limit.adjacency) == ("replace", "add_remove"):
+            raise ValueError(
+                f"{error}, as this budget counts: release with --adjacency add_remove, {another} --adjacency replace` "
+                "makes it"
+            ) from None
+        raise
+
+
 def _refusal(path: Path, dataset: str, given: Guarantee, cost: Cost | None, spent: Cost, limit: Limit) -> BudgetRefused:
-    asked = given.converted(limit.guarantee.unit, limit.guarantee.adjacency)
-    wanted, left = (asked.epsilon, asked.delta), limit.left(spent)
-    exact = (Fraction(limit.guarantee.epsilon) - spent.epsilon, Fraction(limit.guarantee.delta) - spent.delta)
-    rest = exact if limit.composition == "basic" else tuple(map(Fraction, left))
+    asked, rest = given.converted(limit.guarantee.unit, limit.guarantee.adjacency), limit.rest(spent)
+    exact = [None, None] if cost is None else [cost.epsilon, cost.delta]
+    wanted = tuple(math.inf if it is None else said(it, up=True) for it in exact)
+    if cost is None:
+        wanted = asked.epsilon, asked.delta
     lacking = tuple(
-        math.inf if math.isinf(a) else _up(max(Fraction(a) - max(b, Fraction(0)), Fraction(0)))
-        for a, b in zip(wanted, rest, strict=True)
+        math.inf if math.isinf(a) else said(max((Fraction(a) if it is None else it) - b, Fraction(0)), up=True)
+        for a, it, b in zip(wanted, exact, rest, strict=True)
     )
-    figures = {"requested": wanted, "spent": limit.promised(spent), "remaining": left, "missing": lacking}
+    figures = {"requested": wanted, "spent": _said_spent(limit, spent), "remaining": _said_left(limit, spent)}
+    figures["missing"] = lacking
     with_delta = asked.delta > 0 or limit.guarantee.delta > 0
-    said = [f"{name} epsilon = {e!r}" + f", delta = {d!r}" * with_delta for name, (e, d) in figures.items()]
+    said_of = [f"{name} epsilon = {e!r}" + f", delta = {d!r}" * with_delta for name, (e, d) in figures.items()]
     by_rho = None
     if limit.composition == "zcdp" and cost is not None:
         rho = limit.left_rho(spent)
         by_rho = _up(cost.rho), _down(rho), _up(max(cost.rho - rho, Fraction(0)))
-        said.append("by rho: requested {!r}, remaining {!r}, missing {!r}".format(*by_rho))
+        said_of.append("by rho: requested {!r}, remaining {!r}, missing {!r}".format(*by_rho))
     if given.adjacency != limit.guarantee.adjacency:
-        said.append(
-            f"epsilon = {given.epsilon!r} of adjacency {given.adjacency!r} is that much in a budget of adjacency "
+        own = (
+            given.epsilon
+            if cost is None or cost.epsilon == Fraction(asked.epsilon)
+            else said(cost.epsilon / 2, up=True)
+        )
+        said_of.append(
+            f"epsilon = {own!r} of adjacency {given.adjacency!r} is that much in a budget of adjacency "
             f"{limit.guarantee.adjacency!r}"
         )
-    refusal = BudgetRefused(f"{_named(path)} refuses for {shown(dataset)}: {'; '.join(said)}")
+    fits = limit.fitting(spent, given)
+    under = f" of adjacency {given.adjacency!r}" * (given.adjacency != limit.guarantee.adjacency)
+    lost = f", delta = {given.delta!r}," if given.delta and limit.composition == "basic" else ""
+    said_of.append(f"at most epsilon = {shown_down(fits)}{under}{lost} fits" if fits else "nothing more fits")
+    refusal = BudgetRefused(f"{_named(path)} refuses for {shown(dataset)}: {'; '.join(said_of)}")
     for name, pair in figures.items():
         setattr(refusal, name, pair)
-    refusal.rho = by_rho
+    refusal.rho, refusal.fits = by_rho, fits
     return refusal
+
+
+def _typed_or(given: Any, settled: float) -> Fraction:
+    """The decimal, where one was typed; else the float that was made of what was given."""
+    return exact_of(given if isinstance(given, Typed) else settled)
 
 
 def _guarantee(limit: Limit, epsilon: float, delta: float) -> Guarantee:
@@ -828,9 +937,11 @@ def _fraction(text: str) -> Fraction:
 
 
 def _entry(number: int, name: str, epsilon: str, delta: str, *others: Any) -> Entry:
-    unit, adjacency, what, day, rho = others
+    unit, adjacency, what, day, *charged, rho, by_rho = others
     losses = float(_fraction(epsilon)), float(_fraction(delta))
-    return Entry(number, name, *losses, unit, adjacency, what, day, float(_fraction(rho)) if rho else None)
+    stated, cost = (None if not text else said(_fraction(text), up=True) for text in (rho, by_rho))
+    lost, failing = (said(_fraction(text), up=True) for text in charged)
+    return Entry(number, name, *losses, unit, adjacency, what, day, stated, lost, failing, cost)
 
 
 def _up(exact: Fraction) -> float:

@@ -336,6 +336,8 @@ def require_drawable(epsilon: float, scale: float, law: Law = "discrete", *, gra
     ValueError: epsilon = 1e-20; noise of scale 4e+20 would be needed, at most 1.126e+15 can be
     """
     most = WIDEST * grain if law == "discrete" else sys.float_info.max
+    if math.isinf(scale):
+        raise ValueError(f"epsilon = {epsilon}; so small that no noise is wide enough for it: take a larger one")
     if scale > most:
         raise ValueError(f"epsilon = {epsilon}; noise of scale {scale:.4g} would be needed, at most {most:.4g} can be")
     return scale

@@ -337,8 +337,8 @@ def test_entries(budget):
     budget.spend(Guarantee(0.1, 1e-7), dataset="a", what="scores")
     budget.spend(Guarantee(0.1, adjacency="add_remove"), dataset="b", new_dataset=True)
     first, second = budget.entries()
-    assert first == Entry(1, "a", 0.1, 1e-7, "voter", "replace", "scores", first.day)
-    assert second == Entry(2, "b", 0.1, 0.0, "voter", "add_remove", "", second.day)
+    assert first == Entry(1, "a", 0.1, 1e-7, "voter", "replace", "scores", first.day, None, 0.1, 1e-7)
+    assert second == Entry(2, "b", 0.1, 0.0, "voter", "add_remove", "", second.day, None, 0.2, 0.0)
     assert budget.entries("b") == [second]
     assert before <= date.fromisoformat(first.day) <= datetime.now(UTC).date()
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", first.day)
