@@ -130,6 +130,8 @@ def options(rng: Random, question: str, it: Any, folder: Path) -> list[str]:
             *(["--dataset", rng.choice(["t.csv", "new", "[bold]x", "T.CSV"])] * (rng.random() < 0.5)),
         ]
         words += ["--new-dataset"] * (rng.random() < 0.8)
+        if question not in ("ranking", "topk"):  # ballots that name nobody ask for the word
+            words += ["--protect", rng.choice(["ballot", "ballot", "ballot", "person"])] * (rng.random() < 0.5)
     words += ["--out", str(folder / "out.json")] * (rng.random() < 0.6)
     return words + ["--rehearse"] * (rng.random() < 0.2) + ["--json"] * (rng.random() < 0.3)
 

@@ -48,7 +48,9 @@ def test_check_then_release_of_a_file_with_ties(tmp_path, budget):
     assert (done.code, done.error) == (0, "")
     assert "not for publication" in done.out
     assert "ballots: 250" in done.out
-    done = said("release", "consensus", city, "--plan", plan, "--epsilon", "1", "--budget", budget, "--out", out)
+    words = ["release", "consensus", city, "--plan", plan, "--epsilon", "1", "--budget", budget, "--out", out]
+    assert "name nobody" in said(*words).error, "a budget of persons asks for a word"
+    done = said(*words, "--protect", "ballot")
     assert (done.code, done.error) == (0, "")
     file = json.loads(out.read_text())
     release = read_publication(out.read_text())
@@ -381,7 +383,7 @@ def test_a_broken_file_of_preflib_is_refused(tmp_path_factory, change, about):
     path.write_text(change(CITY), encoding="utf-8")
     budget = path.parent / "budget.sqlite"
     dprank.Budget(budget, epsilon=10.0)
-    refused_by(path, budget, TOC, ["consensus", *TOC], about)
+    refused_by(path, budget, TOC, ["consensus", *TOC, "--protect", "ballot"], about)
 
 
 @each("name", ["a folder", "missing", "a folder that is none"])
@@ -398,7 +400,7 @@ def test_what_is_no_file_of_preflib(tmp_path_factory, name):
         path,
         budget,
         TOC,
-        ["consensus", *TOC],
+        ["consensus", *TOC, "--protect", "ballot"],
         {"a folder": "is a folder", "missing": "No such file"}.get(name, "Not a directory"),
     )
 

@@ -64,7 +64,10 @@ def differing(question, folder):
 
 
 def ledger_faults(folder):
-    """What is wrong with a release that dies at its first draw, and with one that is refused."""
+    """What is wrong with a release that dies at its first draw, and with one that is refused.
+
+    The trial on made-up data is left out, which draws before anything is recorded.
+    """
     path = PATHS["consensus"]
     words = [*path.words, "--epsilon", "1", "--budget", str(folder / "budget.sqlite"), "--dataset", "a"]
     line = CommandLine(words, path.items, folder)
@@ -81,6 +84,7 @@ def ledger_faults(folder):
         return np.zeros(size, np.int64)
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dprank.cli.drawing._tried", lambda *_, **__: None)
         patch.setattr(SecureSource, "discrete_laplace", dies)
         with suppress(Died):
             line.release(data, None)
@@ -88,6 +92,7 @@ def ledger_faults(folder):
     if recorded[:1] != [1] or len(Budget(folder / "budget.sqlite").entries("a")) != 1:
         faults.append("it died at the first draw and is not recorded")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dprank.cli.drawing._tried", lambda *_, **__: None)
         patch.setattr(SecureSource, "discrete_laplace", counted)
         done = line.run(data, "--out", str(folder / "refused.json"))
     if draws:
