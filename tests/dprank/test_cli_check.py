@@ -142,7 +142,7 @@ CASES = {
         (
             "vote",
             [["oak;elm;fir;"], ["elm;oak"]],
-            ["several items, with ';' between, as 'oak;elm;fir;', in 2 cells: an order"],
+            ["several items, with ';' between, as 'oak;elm;fir;', in 2 cells: --between ';'"],
         ),
         ("vote", [*ORDERS, "ash;yew > oak > elm"]),
     ),
@@ -468,6 +468,19 @@ def test_answers_an_item_and_lists_that_end(tmp_path):
     [line] = [line for line in lines if line.startswith("items that no row has")]
     assert line.count("tree") == 50
     assert line.endswith(" and 4950 more; --json has all")
+
+
+def test_ballots_an_item_where_some_leave_it_out(tmp_path):
+    path = written(tmp_path, "who,oak,elm,fir", ["a,1,2,", "b,2,1,3", "c,,,"])
+    assert checked(path, f"{WIDE} {PARTIAL}")["ballots an item"] == {"oak": 2, "elm": 2, "fir": 1}
+
+
+def test_another_sign_between_items_is_no_list(tmp_path):
+    path = written(tmp_path, "vote", [["oak;elm;fir;"], ["elm;oak"], ["fir"]])
+    assert checked(path, f"{VOTES} --between ';'")["noticed"] == []
+    path = written(tmp_path, "vote", ["oak>elm>fir", "elm>oak"])
+    said = checked(path, f"{VOTES} --between ';'")["noticed"]
+    assert any("no cell of 'vote' holds ; or =" in line for line in said)
 
 
 def test_items_that_no_row_has_where_items_are_columns(tmp_path):

@@ -61,6 +61,8 @@ __all__ = ["by_items", "check", "looked", "would_mend"]
 SECRET = "not for publication: this tells of the data"
 #: Labels for which the nearest item is looked up: the most frequent ones.
 LOOKED_UP = 200
+#: Labels times items.
+MOST_LOOKED_AT = 1_000_000
 #: Lines of one kind on a terminal; --json has all.
 SHOWN = 50
 LISTS = ("items that no row has", "columns that are not used")
@@ -256,7 +258,7 @@ def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:
     """Every label that is no item, the item that is written most like it, and its cells."""
     found = {}
     for at, (label, number) in enumerate(intake.unknown.items()):
-        like = nearest(label, declared.items) if at < LOOKED_UP else None
+        like = nearest(label, declared.items) if at < min(LOOKED_UP, MOST_LOOKED_AT // len(declared.items)) else None
         found[f"{label!r}" + (f", like {like!r}" if like else "")] = number
     return found
 
@@ -306,6 +308,8 @@ def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if declared.kind == "comparisons":
         found["answers an item"] = dict(zip(declared.items, meetings(data).sum(axis=1).tolist(), strict=True))
+    if declared.unranked == "apart":
+        found["ballots an item"] = dict(zip(declared.items, (data.places >= 0).sum(axis=0).tolist(), strict=True))
     people = getattr(data, "person", getattr(data, "voter", None))
     if people is not None and len(people):
         _, each = np.unique(people, return_counts=True)

@@ -35,6 +35,8 @@ ADVICE = {
     "not every place once": "--ballots tied takes equal places, --ballots partial items without a place",
     "an item without a place": "--ballots partial takes ballots that leave items out",
     "no such order": "an order is written A > B = C",
+    "no such place": "--map says what it means, as '1st=1', and --unranked-as what means that there is none",
+    "an item twice": "has a person several ballots? --ballot says which rows are one",
     "no such count": "--times names a column of whole numbers",
     "an item not declared": "'unknown items' says which; --items names all, --clean and --alias mend spellings",
     "an item compared with itself": "are the columns of --comparisons the right ones?",

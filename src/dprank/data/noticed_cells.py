@@ -28,6 +28,8 @@ SIGNS = {it: f"'{it}'" for it in (";", "|", ",", "->", "→", "<", "/", "+", "&"
 }
 #: Texts of one kind that are looked at, the most frequent ones.
 LOOKED_AT = 2_000
+#: So many items may stand in one cell with nothing between.
+JOINED = 500
 _BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
 _LISTED = re.compile(r"\s*+[0-9]++\s*+[.)]\s*+")
 _BEHIND = re.compile(r"(.+?)\s*+(?:[:;,(\[xX×*]|\s)\s*+([0-9]++)\s*+[)\]]?\s*+", re.DOTALL)
@@ -53,6 +55,10 @@ class Raw:
     def item(self, text: str) -> int | None:
         """The code of an item, however blanks are around it."""
         return self.codes.get(self.clean(text), self.codes.get(self.clean(text.strip())))
+
+    def parts(self, order: str) -> list[str]:
+        """What stands between the signs of an order as text."""
+        return [part for tied in order.split(self.declared.between or ">") for part in tied.split("=")]
 
     def is_none(self, text: str) -> bool:
         """Whether a text says that there is no item, or none that counts."""
@@ -80,18 +86,21 @@ def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
             f"cells of places hold items, as {shown(next(iter(names)))}, {_cells(names)}: has the table a column a "
             "place? --ranks FIRST,SECOND,… reads it"
         )
+    if intake.misread.get("0") and raw.declared.form in ("wide", "long") and raw.declared.kind == "ballots":
+        yield "0 is no place: --lowest 0 where it is the best, --unranked-as 0 where it says that there is none"
     commas = {text: number for text, number in intake.misread.items() if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", text)}
-    if commas:
+    if commas and raw.declared.kind != "ballots":
         yield f"numbers have a decimal comma, as {shown(next(iter(commas)))}, {_cells(commas)}: write 0.5 for 0,5"
 
 
 def _single(raw: Raw) -> Iterator[str]:
     """That no ballot puts anything before anything."""
     column = raw.column(raw.declared.columns[0])
-    if column is not None and len(column) and not column.str.contains("[>=]").any():
+    if column is not None and len(column) and all(len(raw.parts(text)) < 2 for text in column.unique()):
+        sign = raw.declared.between or ">"
         yield (
-            f"no cell of {shown(raw.declared.columns[0])} holds > or =: an order is written A > B = C; where each "
-            "column is a place, --ranks FIRST,SECOND,… reads them"
+            f"no cell of {shown(raw.declared.columns[0])} holds {sign} or =: an order is written A {sign} B = C; where "
+            "each column is a place, --ranks FIRST,SECOND,… reads them"
         )
 
 
@@ -101,7 +110,7 @@ def _disordered(raw: Raw) -> dict[str, int]:
     if column is None:
         return {}
     counts = {str(text): int(number) for text, number in column.value_counts().head(LOOKED_AT).items()}
-    parts = {text: [it for it in re.split("[>=]", text) if it.strip()] for text in counts}
+    parts = {text: [it for it in raw.parts(text) if it.strip()] for text in counts}
     return {it: counts[it] for it in counts if any(raw.item(p) is None and not raw.is_none(p) for p in parts[it])}
 
 
@@ -113,7 +122,8 @@ def _cells(texts: Mapping[str, int]) -> str:
 def _lists(raw: Raw, intake: Intake, texts: Mapping[str, int]) -> Iterator[str]:
     """Cells with several items, by the sign that most of them have; or one item whose name was cut at its commas."""
     best: tuple[int, str, dict[str, int], dict[str, list[str]]] = (0, "", {}, {})
-    joined = re.compile(f"(?:{'|'.join(sorted(map(re.escape, raw.codes), key=len, reverse=True))})++")
+    few = [it for it in raw.codes if it] if len(raw.codes) <= JOINED else []
+    joined = re.compile(f"(?:{'|'.join(sorted(map(re.escape, few), key=len, reverse=True)) or '(?!)'})++")
     for sign in SIGNS:
         if sign:
             parts = {text: [it for it in map(str.strip, text.split(sign)) if it] for text in texts if sign in text}
@@ -139,7 +149,10 @@ def _lists(raw: Raw, intake: Intake, texts: Mapping[str, int]) -> Iterator[str]:
                 "text file, one a line, where a name has a comma"
             )
             return
-    do = "an order is written A > B > C, the best first" if raw.declared.form == "orders" else "a row an item is needed"
+    do = "a row an item is needed"
+    if raw.declared.form == "orders":
+        said = f"--between {shown(sign)} reads it, the best first; else " * bool(sign.strip(" \n\t<"))
+        do = f"{said}an order is written A > B > C"
     yield f"cells hold several items, with {SIGNS[sign]} between, as {shown(next(iter(found)))}, {_cells(found)}: {do}"
 
 
@@ -161,7 +174,7 @@ def _taken_off(raw: Raw) -> Iterator[str]:
     lost = np.zeros(len(raw.frame), bool)
     for column in columns:
         codes, distinct = column.factorize()
-        parts = [re.split("[>=]", str(it)) if declared.form == "orders" else [str(it)] for it in distinct]
+        parts = [raw.parts(str(it)) if declared.form == "orders" else [str(it)] for it in distinct]
         odd = [any(raw.item(it) is None and not raw.is_none(it) for it in some) for some in parts]
         lost |= np.array(odd, bool)[codes]
     if not lost.any():
@@ -180,7 +193,7 @@ def _counts(raw: Raw) -> Iterator[str]:
     before: dict[str, int] = {}
     each: dict[str, int] = {}
     for text, number in column.value_counts().head(LOOKED_AT).items():
-        parts = [it for it in re.split("[>=]", str(text)) if it.strip()]
+        parts = [it for it in raw.parts(str(text)) if it.strip()]
         odd = [at for at, it in enumerate(parts) if raw.item(it) is None]
         numbered = [at for at in odd if _numbered(raw, _BEFORE.fullmatch(parts[at]), 2)]
         if len(numbered) > 1:
