@@ -1,4 +1,4 @@
-"""What is published of a release, and a check of such a file."""
+"""What is published of a release, and a check of such a file (long: every field is told, and held to its release)."""
 
 from __future__ import annotations
 

@@ -827,7 +827,7 @@ def warn_of_delta(mechanism: Any, persons: int | None = None) -> None:
     --------
     >>> import warnings
     >>> import dprank
-    >>> with warnings.catch_warnings(record=True) as caught:
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     warn_of_delta(dprank.PrivateBorda.calibrated(epsilon=1.0, delta=1e-3, n_items=4))
     ...     warn_of_delta(dprank.PrivateBorda.calibrated(epsilon=1.0, delta=1e-3, n_items=4), persons=2000)
     >>> [str(one.message).partition(":")[0] for one in caught]

@@ -45,8 +45,7 @@ def write(path, text):
 def order(file, *words):
     done = said("release", "ranking", file, *words, *ONE)
     assert done.code == 0, done.error
-    release = json.loads(done.out)["release"]["output"]
-    return [release["items"][at] for at in release["order"]]
+    return [it["item"] for it in json.loads(done.out)["answer"]]
 
 
 @pytest.fixture
@@ -69,7 +68,7 @@ def test_no_meaning_is_no_release_whatever_the_file_holds(tmp_path, selected):
     told = {said("release", "ranking", it, *CHOSEN, *ONE).error for it in (selected, write(tmp_path / "n.csv", "a\n"))}
     assert told == {f"dprank: answers are not declared, and no file says what one means; say --map {SAID}\n"}
     wide = said("release", "ranking", selected, "--pairs", "all", "--items", "tea,cocoa,mate", *ONE)
-    assert (wide.code, {wide.error}) == (2, told)
+    assert (wide.code, f"--map (what an answer means: {SAID})" in wide.error) == (2, True)
     assert said("count", selected, *CHOSEN, "--answers", "1", "--out", tmp_path / "c.json").error in told
     with pytest.raises(ValueError, match=r"^answers are not declared"):
         dprank.Declaration(kind="comparisons", items=["a", "b"], columns=["l", "r", "x"])
@@ -133,13 +132,13 @@ def test_check_says_what_is_lost_by_what_it_says(tmp_path, selected):
 @each("name", ["count", "N", "votes", "Times ", "freq"])
 def test_check_says_that_a_row_counts_once(tmp_path_factory, name):
     folder = tmp_path_factory.mktemp("w")
-    told = f"a row counts once, whatever column {name!r} says"
+    told = "does a row stand for so many? It counts once"
     file = write(folder / "t.csv", SELECTED.replace("Selection\n", f"Selection,{name}\n").replace("\n", ",9\n", 99))
     file.write_text(file.read_text().replace(f"{name},9", name))
     assert told in said("check", file, *CHOSEN, "--map", "position").out
     tallies = ["--item", "Condition_1", "--items", "tea,cocoa", "--person", "Observer"]
     assert told in said("check", file, *tallies).out
-    assert "a row counts once" not in said("check", write(folder / "u.csv", SELECTED), *tallies).out
+    assert "counts once" not in said("check", write(folder / "u.csv", SELECTED), *tallies).out
 
 
 @each("weight, factor", [("1.2", 10), ("0.25", 100), ("1.23456", 100)])

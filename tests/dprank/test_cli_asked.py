@@ -35,7 +35,7 @@ NOWHERE = {
     "release topk city.toc --items a,b --person who --k 1 --per-person 1 --epsilon 1": "this takes tallies: ballots",
     "release consensus o.csv --itms a,b --epsilon 1": "--itms (Possible options: --items, ",
     "release ranking o.csv --comparisons winner,loser --items a,b --protect answer --epsilon 1":
-        "the columns of first, second, answer are needed, each once; of winner and loser alone: winner,loser,winner, and --map names",
+        "the columns of first, second, answer are needed, each once; of winner and loser alone: ",
 }  # fmt: skip
 
 

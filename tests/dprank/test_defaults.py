@@ -23,6 +23,8 @@ DEFAULTS = {
     "bounded_range": {False},
     "centre": {"first"},
     "chance": {0.95},
+    "charged_delta": {0.0},
+    "charged_epsilon": {0.0},
     "composition": {"basic", "optimal"},
     "convention": {"words"},
     "damped": {True},

@@ -1,4 +1,4 @@
-"""Flags that several commands have, and what they say together."""
+"""Flags that several commands have, and what they say together (long: a line a flag)."""
 
 from __future__ import annotations
 
