@@ -40,9 +40,9 @@ def _require_linked(pairs: NDArray[Any], items: Sequence[str], why: str) -> None
     met = np.zeros(len(items), bool)
     met[pairs.ravel()] = True
     if not met.all():
+        names = _few([items[at] for at in np.flatnonzero(~met).tolist()])
         raise ValueError(
-            f"items: {why} {_few([items[at] for at in np.flatnonzero(~met).tolist()])}, so that nothing would be known "
-            "of their place; leave them out of the items"
+            f"items: {why} {names}, so that nothing would be known of their place; leave them out of the items"
         )
     links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(items),) * 2)
     groups, group = connected_components(links, directed=False)

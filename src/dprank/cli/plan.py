@@ -132,6 +132,8 @@ def _as_declared(question: Question, declared: Path, given: dict[str, Any]) -> d
     if question == "agreement" and (ballots, weights) != ("full", 1):
         raise ValueError(f"{declared}: ballots are tied, partial or weighted; the test of agreement takes full ones")
     if question in ("consensus", "winner"):
+        if ballots == "partial" and keys.get("form") == "ranks":  # a column a place, the best first
+            given.setdefault("named", min(max(len(keys.get("columns", ())), 2), _number_of(keys) or 2))
         if ballots == "partial" and "named" not in given:
             raise ValueError(
                 f"{declared}: ballots = 'partial'; say with --named how many places a ballot names, a number that "

@@ -50,6 +50,10 @@ def test_what_is_declared_of_ballots_is_what_is_planned(capsys, tmp_path):
     assert found["last"]["error"] < 0.05 < 0.4 < found["apart"]["error"]
     assert any("--unranked last" in it for it in found["apart"]["cautions"])
     assert not any("--unranked" in it for it in found["last"]["cautions"])
+    # where a column is a place, there are as many places as columns
+    columns = {"form": "ranks", "columns": ["first", "second", "third"]}
+    path = declared(tmp_path, "ranks", kind="ballots", items=items, ballots="partial", unranked="last", **columns)
+    assert best(capsys, "consensus", "--plan", path, *numbers[:4])["error"] == found["last"]["error"]
     # a flag goes before the declaration
     over = best(capsys, "consensus", "--plan", tmp_path / "apart.toml", "--unranked", "last", *numbers)
     assert over["error"] == found["last"]["error"]
