@@ -8,11 +8,10 @@ from inspect import signature
 from typing import Any
 
 from dprank.plan.crowd import crowd_of, misplaced
-from dprank.plan.laws import pair_right, pairs_of
+from dprank.plan.ranking import Counting
 from dprank.plan.setting import Setting
 from dprank.plan.tags import mechanism_class
 from dprank.plan.topk import costs_nothing, everything
-from dprank.plan.unequal import counted_right
 
 __all__ = ["warned"]
 
@@ -20,8 +19,6 @@ __all__ = ["warned"]
 _BY_LOT = 0.45
 #: Share of pairs that a rule turns round without noise, from which on that is said.
 _TURNED = 0.05
-#: Answers of so many that luck is nothing.
-_EVERYBODY = 1e15
 
 
 def warned(setting: Setting, best: Any, choices: Sequence[Any]) -> Iterator[str]:
@@ -102,9 +99,7 @@ def _unequal(setting: Setting, best: Any, choices: Sequence[Any]) -> Iterator[st
             "may know who compared what"
         )
         return
-    score = best.parameters.get("score", "net")
-    right = counted_right(setting.n_items, setting.gap, score, _EVERYBODY, pair_right)
-    lost = float((1 - right) @ pairs_of(setting.n_items).weight)
+    lost = Counting(setting, best.mechanism, {"score": best.parameters.get("score", "net")}).lasting()
     yield (
         "Counts of wins are no order of items that are compared unequally often: "
         f"{lost:.0%} of pairs come out wrong without noise, however many people there are"

@@ -67,8 +67,7 @@ class Choice:
         Share of pairs in the wrong order in 19 of 20 releases.
     elsewhere : float or None
         The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
-        as good as the best.
-
+        as good as the best. Of unbalanced pairs what stays wrong without noise, however many people there are.
     span : float or None
         How far apart the scores of the first and the last item are supposed to lie, in points; of a top k those of the
         first and of the items below the k.
@@ -525,7 +524,8 @@ def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Seque
     gap = second.error - best.error
     if best is not ranked[0] and best.elsewhere is not None and ranked[0].elsewhere is not None:
         said += f"; nearly as good as {ranked[0]}, which has {ranked[0].error:.1%}, and safer: where "
-        said += f"{ELSEWHERE[setting.question]}, {best.elsewhere:.1%} against {ranked[0].elsewhere:.1%}"
+        where = ELSEWHERE[setting.question] if setting.balanced is None else "there are many more people"
+        said += f"{where}, {best.elsewhere:.1%} against {ranked[0].elsewhere:.1%}"
         return said
     if gap <= _CLOSE * max(best.error, 0.01):
         return said + f"; too close to call: {second} has {second.error:.1%}"

@@ -22,6 +22,8 @@ from dprank.privacy.cube import cube_law
 __all__ = ["Asking", "Counting", "Likelihood", "candidates", "left_out"]
 
 Array = NDArray[np.float64]
+#: Answers of so many that luck is nothing.
+_EVERYBODY = 1e15
 #: Items up to which likelihoods are fitted: each step solves a system of so many equations.
 FITTED = 200
 
@@ -221,10 +223,17 @@ class Counting(Candidate):
         return float(self._chance(self._total(drawn, persons), persons * mean, persons * variance))
 
     def elsewhere(self, drawn: Drawn) -> float | None:
-        if self.setting.design == "matching" or self.setting.balanced is not None:
+        if self.setting.balanced is False:
+            return self.lasting()
+        if self.setting.design == "matching" or self.setting.balanced:
             return None
         m, gap, persons = self.setting.n_items, self.setting.gap, self.setting.persons
         return counted_wrong(m, gap, self.score, persons * float(np.mean(self.counted)), partial(self._chance, drawn))
+
+    def lasting(self) -> float:
+        """What stays wrong of unbalanced pairs without noise, however many people there are."""
+        right = counted_right(self.setting.n_items, self.setting.gap, self.score, _EVERYBODY, pair_right)
+        return float((1 - right) @ pairs_of(self.setting.n_items).weight)
 
     def measured(self, drawn: Drawn) -> Measured:
         setting = self.setting
@@ -306,9 +315,15 @@ class Likelihood(Counting):
     def _unequal(self, drawn: Drawn, answers: float) -> Array:
         return fitted_right(self.setting.n_items, self.setting.gap, answers, drawn.scale / math.sqrt(2))
 
+    def lasting(self) -> float:
+        """Nothing: a likelihood takes account of who was compared with whom."""
+        return 0.0
+
     def elsewhere(self, drawn: Drawn) -> float | None:
         setting = self.setting
-        if setting.design == "matching" or setting.balanced is not None:
+        if setting.balanced is False:
+            return self.lasting()
+        if setting.design == "matching" or setting.balanced:
             return None
         answers = setting.persons * float(np.mean(self.counted))
         return fitted_wrong(setting.n_items, setting.gap, answers, drawn.scale / math.sqrt(2))

@@ -159,6 +159,11 @@ def test_a_plan_asks_whether_pairs_are_balanced_and_recommends_by_it():
     assert public.best.error < 0.75 * uneven.best.error
     assert public.cautions == ()
     assert dprank.plan("ranking", balanced=False, public_graph=True, **asked | {"persons": 10**6}).best.error < 0.001
+    # where luck is larger than what lasts, the one that lasts is not taken for a hair's breadth
+    close = dprank.plan("ranking", items=3, persons=90, epsilon=10.0, balanced=False, public_graph=True)
+    assert close.choices[0].mechanism == "NoisyCounts"
+    assert close.best.mechanism == "PerturbedMLE"
+    assert "where there are many more people, 0.0% against 22" in close.reason
 
 
 def test_at_the_command_line_too(capsys):
