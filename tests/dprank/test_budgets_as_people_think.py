@@ -2,17 +2,22 @@
 
 import json
 import math
+import shutil
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from test_cli_every_mechanism import CASES as EVERY
+from test_cli_every_mechanism import WORDS
 
 import dprank
 from dprank._typed import Typed, said
 from dprank.cli import main
+from dprank.plan.tags import TAGS
 from dprank.privacy.budget import Budget
 from dprank.privacy.filters import Limit, cost_of
 from dprank.privacy.guarantee import Guarantee
@@ -359,3 +364,36 @@ def test_noise_that_does_not_exist_is_refused_before_an_entry(epsilon, mechanism
     assert error.startswith(f"dprank: epsilon = {float(epsilon)}")
     assert "inf" not in error
     assert Budget("b.sqlite").entries() == []
+
+
+def test_a_budget_of_version_0_2_means_what_it_meant(folder, capsys):
+    """From the corpus: a limit of the float 0.3, of which the float 0.1 is spent."""
+    old = Path(__file__).parents[1] / "corpus" / "budget" / "floats.sqlite"
+    shutil.copy(old, "b.sqlite")
+    budget = Budget("b.sqlite")
+    assert (budget.limit, budget.spent("votes.csv")) == (Guarantee(0.3), Guarantee(0.1))
+    assert budget.remaining("votes.csv").epsilon == float(Fraction(0.3) - Fraction(0.1))
+    assert [(it.epsilon, it.charged_epsilon) for it in budget.entries()] == [(0.1, 0.1)]
+    # the float 0.2 is more than is left, and was refused; what is made for no more than a fifth fits to the last bit
+    with pytest.raises(dprank.BudgetRefused):
+        budget.spend(Guarantee(0.2), dataset="votes.csv")
+    assert winner(capsys, "0.2", "--out", "r.json")[0] == 0
+    assert charged("b.sqlite")[1][0] == Fraction(0.3) - Fraction(0.1)
+    assert run(capsys, "verify", "r.json", "--budget", "b.sqlite")[0] == 0
+    assert winner(capsys, "1e-9")[0] == 3
+
+
+@pytest.mark.parametrize(("name", "way"), EVERY, ids=[f"{name} {' '.join(way)}".strip() for name, way in EVERY])
+def test_every_mechanism_is_paid_for_as_typed(name, way, tmp_path, capsys):
+    """The trial beforehand refuses none of them, and 0.2 of each is a fifth, or what it promises if that is less."""
+    question = TAGS[name].question
+    more = ["--voters", "250"] if question == "agreement" else []
+    words = ["release", question, *WORDS[question], *more, "--mechanism", name, *way, "--epsilon", "0.2"]
+    kept = tmp_path / "b.sqlite"
+    assert run(capsys, "budget", kept, "--epsilon", "1", "--delta", "1e-3")[0] == 0
+    code, _, error = run(capsys, *words, "--budget", kept)
+    assert (code, error) == (0, "")
+    ((cost, promised),) = charged(kept)
+    times = 2 if Budget(kept).entries()[0].adjacency == "add_remove" else 1
+    assert times * promised <= cost <= times * Fraction(1, 5)
+    assert cost > times * Fraction(1, 5) * (1 - Fraction(1, 100))
