@@ -315,6 +315,12 @@ def test_a_delta_above_one_in_all_people_is_warned_of(delta, persons, said, fold
         assert len(error.splitlines()) == bool(said)
 
 
+@pytest.mark.parametrize(("delta", "warned"), [(0.01, True), (0.0025, False), (0.0, False)])
+def test_a_plan_warns_of_delta_too(delta, warned):
+    found = dprank.plan("consensus", items=4, persons=400, epsilon=1.0, delta=delta)
+    assert any(line.startswith("delta = 0.01 is above 1 / 400 people") for line in found.cautions) == warned
+
+
 # --- nothing spent is lost -------------------------------------------------------------------------------------------
 
 

@@ -33,6 +33,11 @@ def warned(setting: Setting, best: Any, choices: Sequence[Any]) -> Iterator[str]
     ()
     """
     yield from _lost(setting, best)
+    if setting.delta > 1 / setting.persons:
+        yield (
+            f"delta = {setting.delta:.6g} is above 1 / {setting.persons} people: so often may nothing be promised at "
+            "all, as if somebody's data were published as they are; take one far below 1 / people"
+        )
     if setting.question == "topk":
         yield from _bounded(setting, best)
     if setting.question == "ranking":
