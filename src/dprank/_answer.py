@@ -116,6 +116,8 @@ def ranges_of(file: Mapping[str, Any]) -> list[dict[str, Any]]:
         if heads:
             raise ValueError("no publication: ranges are of a decision, which has no places")
         return []
+    if not all(isinstance(row, dict) for row in answer):
+        raise ValueError("no publication: answer is no list with a record an item")
     keys = [RECORD[4:], DRAWN][: len(heads)]
     return [
         head | {name: [row.get(key) for row in answer] for name, key in zip(("lowest", "highest"), pair, strict=True)}

@@ -426,10 +426,11 @@ def _loaded(text: str) -> dict[str, Any]:
     """A file of either format, as it stands."""
     try:
         file = parsed(text)
+        canonical(file)  # which goes as deep as anything else does, and takes no number that JSON has not
     except LookupError:
         raise ValueError("no publication: a key is there twice") from None
     except (ValueError, RecursionError):
-        raise ValueError("no publication: it is not JSON") from None
+        raise ValueError("no publication: it is not JSON, or is nested too deep") from None
     if not isinstance(file, dict) or file.get("schema") not in (SCHEMA, OLDER):
         raise ValueError(f"no publication: schema is not {SCHEMA!r}, nor {OLDER!r}")
     keys = OLD if file["schema"] == OLDER else {*KEYS}
@@ -446,7 +447,8 @@ def _of_today(file: dict[str, Any]) -> dict[str, Any]:
     inner = {key: file["release"][key] for key in INNER}
     rest = {key: value for key, value in file.items() if key != "release"}
     named = dict.fromkeys(NEW) | {"id": identifier(file), "rule": _rule(release), "bound": bound_of(release)}
-    records = {"answer": answer_of(release, file["ranges"]), "margins": margins_of(release)}
+    found = ranges(release, *sampled(file["ranges"]))
+    records = {"answer": answer_of(release, found), "margins": margins_of(release)}
     return named | inner | rest | records | {"items": _items(release, None)}
 
 
@@ -468,8 +470,8 @@ def _require_items(items: Any, release: Any) -> None:
     """Refuse a list of all items of which the answer, or its mechanism, has others."""
     if items is None:
         return
-    names = as_list("items", items, "a list of all items is needed") if isinstance(items, list) else None
-    if names is None or len({*map(str, names)}) < len(names):
+    named = isinstance(items, list) and all(type(it) in (str, int, float) for it in items)
+    if not named or len({*map(str, items)}) < len(items):
         raise ValueError("no publication: items are no list of names, each once")
     mechanism = release.mechanism
     declared, number = getattr(mechanism, "items", None), getattr(mechanism, "n_items", None)

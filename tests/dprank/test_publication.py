@@ -323,6 +323,29 @@ def test_what_only_the_identifier_knows(key, tmp_path):
     assert (done.code, "not as it was written" in done.error) == (2, True)
 
 
+def nested(depth):
+    """What a file may hold in the place of anything."""
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("depth", [3, 200, 400, 900])
+@pytest.mark.parametrize("key", ["right", "mechanism", "rules", "answer", "items", "title", "ranges", "bound"])
+def test_what_is_nested_is_refused_in_one_line(key, depth):
+    for name in ("borda", "topk"):
+        file = made(name) | {key: nested(depth)}
+        text = json.dumps(file)
+        for reader in (read_publication, opened):
+            try:
+                reader(text)
+            except ValueError as error:
+                assert len(str(error).splitlines()) == 1  # noqa: PT017
+            else:
+                assert reader is opened
+
+
 @pytest.mark.parametrize("text", ['{"schema": 1, "schema": 2}', "{", "[" * 9999, '{"schema": NaN}', "7"])
 def test_what_is_no_file_at_all(text):
     with pytest.raises(ValueError, match="no publication"):
