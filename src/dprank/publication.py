@@ -24,12 +24,13 @@ from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import FORMAT, Decision, Ranking, Release, Selection
 from dprank.scored import rule_of
-from dprank.sentences import ASKED, protects, ranges, right, unit_of
+from dprank.sentences import ASKED, protects, ranges, right, said_of, unit_of
 
 __all__ = [
     "SCHEMA",
     "gain",
     "identifier",
+    "is_said",
     "json_schema",
     "of_rules",
     "opened",
@@ -52,6 +53,7 @@ KEYS = (
     "replaces",
     "wave",
     "question",
+    "says",
     "rule",
     "bound",
     "kind",
@@ -72,7 +74,7 @@ KEYS = (
     "software",
 )
 #: Those that are not in a file of version 0.2; and what it has in the place of the rest.
-NEW = ("id", "title", "day", "replaces", "wave", "rule", "bound", "receipt")
+NEW = ("id", "title", "day", "replaces", "wave", "says", "rule", "bound", "receipt")
 INNER = ("kind", "mechanism", "guarantee", "source")
 OLD = {"release", *KEYS} - {*NEW, *INNER, "items", "answer", "margins"}
 Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
@@ -248,6 +250,7 @@ def publish(
         raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
     unit, found = _unit(release, declaration), ranges(release, sampling, persons)
     public = "" if declaration is None else declaration.public_toml()
+    top, bound = _require_top(release, top), bound_of(release, per_person)
     file = {
         "schema": SCHEMA,
         "id": "",
@@ -256,14 +259,15 @@ def publish(
         "replaces": replaces,
         "wave": wave,
         "question": question,
+        "says": said_of(release, found, top, unit, bound),
         "rule": _rule(release),
-        "bound": bound_of(release, per_person),
+        "bound": bound,
         "kind": type(release).__name__,
         "items": _items(release, declaration),
         "answer": answer_of(release, found),
         "margins": margins_of(release),
         "ranges": [{key: one[key] for key in ("level", "sampling", "persons")} for one in found],
-        "top": _require_top(release, top),
+        "top": top,
         "right": right(release),
         "mechanism": written(release.mechanism),
         "guarantee": None if release.guarantee is None else plain("guarantee", vars(release.guarantee)),
@@ -276,6 +280,26 @@ def publish(
         "software": dict(_software()),
     }
     return _text(file | {"id": identifier(file)})
+
+
+def _says(release: Release, file: Mapping[str, Any]) -> list[str]:
+    """What a file says of its release, of nothing but what it publishes; other words are another format."""
+    found = ranges(release, *sampled(file["ranges"]))
+    return said_of(release, found, file["top"], unit_of(release, file) or "person", file["bound"])
+
+
+def is_said(text: str) -> bool:
+    """Whether the sentences of a published file are those that follow from the rest of it.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> made = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2)
+    >>> is_said(publish(made.release(dprank.Rankings([[0, 1]] * 90, "ab"), dprank.SECURE), "consensus"))
+    True
+    """
+    file = _loaded(text)
+    return bool(file["says"] == _says(_release(file), file))
 
 
 def _rule(release: Release) -> str | None:
@@ -449,6 +473,7 @@ def _of_today(file: dict[str, Any]) -> dict[str, Any]:
     named = dict.fromkeys(NEW) | {"id": identifier(file), "rule": _rule(release), "bound": bound_of(release)}
     found = ranges(release, *sampled(file["ranges"]))
     records = {"answer": answer_of(release, found), "margins": margins_of(release)}
+    named["says"] = _says(release, file | named)
     return named | inner | rest | records | {"items": _items(release, None)}
 
 
@@ -531,6 +556,8 @@ def read_publication(text: str) -> Release:
     unit = unit_of(release, file)
     if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
+    if file["schema"] == SCHEMA and file["says"] != _says(release, file):
+        raise ValueError("no publication: says is not what follows from its release")
     _require_rules(file["rules"], _bounding(release, unit), file["schema"] == OLDER)
     said = _texts("not protected", file["not protected"])
     if not isinstance(file["software"], dict) or not {*SOFTWARE, "python"} <= file["software"].keys():

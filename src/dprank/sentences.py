@@ -26,6 +26,7 @@ __all__ = [
     "protects",
     "ranges",
     "right",
+    "said_of",
     "shown_frame",
     "shown_rows",
     "told",
@@ -293,6 +294,18 @@ def told(
     if needed := right(release):
         said.append(_right(release, needed, what))
     return said
+
+
+def said_of(
+    release: Release,
+    found: list[dict[str, Any]],
+    top: int | None = None,
+    unit: str = "person",
+    bound: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """All that a published file says of its release: the answer, then as `counted` and `told`."""
+    more = (*counted(release, unit, bound), *told(release, found, top, unit, bound))
+    return [answer(release, found, unit, bound), *more]
 
 
 def _of_ranges(release: Release, one: Mapping[str, Any], top: int | None, unit: str, what: str) -> list[str]:

@@ -12,10 +12,10 @@ import dprank
 from dprank.cli.path import said
 from dprank.foreseen import foreseen
 from dprank.plan.tags import TAGS, mechanism_class
-from dprank.publication import publish, read_publication
+from dprank.publication import identifier, publish, read_publication
 from dprank.report import report
 from dprank.scored import left_out_of, rounded, rule_of, step_of, supposes
-from dprank.sentences import NOTHING, answer, counted, ranges, shown_frame, told
+from dprank.sentences import NOTHING, answer, counted, ranges, said_of, shown_frame, told
 
 RNG = np.random.default_rng
 
@@ -47,18 +47,17 @@ def few(folder):
 @pytest.mark.parametrize("way", ["Oneshot", "Peeling"])
 def test_a_choice_says_of_what_it_is_one(bound, first, left_out, way, tmp_path, capsys):
     out, file = tmp_path / "r.json", ["--out", tmp_path / "r.json"]
-    if way == "Peeling" and "bound" not in json.loads(publish(dprank.Oneshot.calibrated(
-        epsilon=1.0, n_items=2, k=1).release([9, 0], dprank.SECURE), "topk")):  # fmt: skip
-        pytest.skip("no file of a mechanism without a bound says how many items counted")
     code, words, _ = run(capsys, *tools(tmp_path), "--mechanism", way, "--per-person", bound, *file)
     kept = f"at most {bound} item{'s' * (bound > 1)} of each person"
     assert code == 0
-    for text in (words, report(out.read_text()), report(out.read_text(), "html")):
+    file = json.loads(out.read_text())
+    for text in (words, " ".join(file["says"]), report(out.read_text()), report(out.read_text(), "html")):
         assert f"{first} is the most frequent" in text
         assert (f"ounting {kept}, {first}" in text) == left_out
         assert (f"the right one of what was counted ({kept})" in text) == left_out
         assert ("all items of everybody may be in another order" in text) == left_out
         assert f"Counted: {kept}" in text
+    assert file["bound"] == {"most": bound, "of": "items"}
     assert ("Not what the bound left out" in report(out.read_text())) == left_out
 
 
@@ -107,7 +106,8 @@ def test_what_says_nothing_says_so(tmp_path, capsys):
     code, shown, error = run(capsys, *few(tmp_path), "--epsilon", "0.001", "--persons", "4", "--top", "1", "--out", out)
     assert code == 0
     text = out.read_text()
-    assert all(line in words for line in (NOTHING, f"{NOTHING} among all people") for words in (shown, report(text)))
+    ways = (shown, report(text), " ".join(json.loads(text)["says"]))
+    assert all(line in words for line in (NOTHING, f"{NOTHING} among all people") for words in ways)
     assert "none for sure" not in shown
     assert "●" not in report(text)
     assert "<svg" not in report(text, "html")
@@ -244,6 +244,30 @@ def test_nothing_is_left_out_where_nothing_can_be():
     # CASES.md W10: nothing is bounded
     assert "bound left out" not in report(text)
     assert read_publication(text)
+
+
+@pytest.mark.parametrize("at", [0, 1, -1])
+def test_a_sentence_that_was_altered_is_refused(at):
+    votes = dprank.Rankings([[0, 1, 2]] * 60, "abc")
+    release = dprank.PrivateBorda.calibrated(epsilon=9.0, n_items=3).release(votes, RNG(1))
+    text = publish(release, "consensus", title="Works", day="2026-11-29")
+    file = json.loads(text)
+    assert file["says"] == said_of(release, ranges(release))
+    file["says"][at] = file["says"][at].replace("a", "c").replace("exact", "true")
+    with pytest.raises(ValueError, match="says is not what follows"):
+        read_publication(json.dumps(file | {"id": identifier(file)}))
+
+
+def test_a_report_begins_with_title_day_and_answer():
+    votes = dprank.Rankings([[0, 1, 2]] * 60, "abc")
+    release = dprank.PrivateBorda.calibrated(epsilon=9.0, n_items=3).release(votes, RNG(1))
+    text = publish(release, "consensus", title="Works & roads", day="2026-11-29")
+    lines = [line for line in report(text).splitlines() if line]
+    assert lines[:2] == ["# Works &amp; roads (2026-11-29)", "**By Borda's rule a is first, then b, c.**"]
+    assert "The question: Which order do all ballots together make?" in lines[2]
+    page = report(text, "html")
+    assert "<h1>Works &amp; roads (2026-11-29)</h1><p><strong>By Borda&#x27;s rule a is first" in page
+    assert "<title>Works &amp; roads (2026-11-29)</title>" in page
 
 
 def test_names_stay_on_one_line():

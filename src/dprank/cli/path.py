@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dprank.audit.routes import Replay
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import SECURE
-from dprank.publication import identifier
+from dprank.publication import identifier, is_said
 
 __all__ = ["PATHS", "CommandLine", "Said", "said"]
 
@@ -167,6 +167,8 @@ class CommandLine:
         try:
             file = json.loads(out)
             words: list[Any] = ["of all else" if file.pop("id") == identifier(json.loads(out)) else "id"]
+            words.append("of the answer" if is_said(out) else file["says"])
+            file.pop("says")
             answer, items = file.pop("answer"), file["items"]
             rows = answer if isinstance(answer, list) else [answer]
             if file["kind"] == "Ranking":  # by item, as declared: which one is where, places say
