@@ -14,7 +14,7 @@ from dprank.data.answers import cell_text
 from dprank.data.bounding import RUN_TOGETHER
 from dprank.data.files import MOST_COLUMNS, reading, uuid_columns, uuids_of
 
-__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts"]
+__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "plain_type"]
 
 #: What pandas calls the rows, if nobody does.
 _UNNAMED = "__index_level_"
@@ -81,6 +81,22 @@ def is_text_type(kind: Any) -> bool:
     (True, False)
     """
     return _writer(kind) is not None
+
+
+def plain_type(kind: Any) -> Any:
+    """The type of the cells alone: texts are one type, however long they may be, or whether each is kept once.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> plain_type(pa.large_string()), plain_type(pa.dictionary(pa.int8(), pa.string())), plain_type(pa.int8())
+    (DataType(string), DataType(string), DataType(int8))
+    """
+    import pyarrow as pa
+
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    is_text = pa.types.is_large_string(value) or pa.types.is_string_view(value)
+    return pa.string() if is_text else value
 
 
 def is_engine_type(kind: Any) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dprank._require import require_columns, require_extra, shown
 from dprank.data.accounts import REASONS
 from dprank.data.answers import codes_of
-from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type
+from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type, plain_type
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
@@ -135,7 +135,7 @@ def require_alike(job: Job, every: bool = False) -> dict[str, str]:
                 raise ValueError(f"{holds}; numbers, text or dates are needed")
             if not every and (it in uuids or not is_engine_type(kind)):
                 raise ValueError(f"{holds}, for which this engine has no room: take engine numpy")
-            column = it, "UUIDs" if it in uuids else kind
+            column = it, "UUIDs" if it in uuids else plain_type(kind)
             if types.setdefault(name, column) != column:
                 raise ValueError(f"{path}: column {shown(it)} has another name or type than in {job.files[0]}")
     return {name: column for name, (column, _) in types.items()}

@@ -31,7 +31,7 @@ def by_spark(job: Job, session: Any) -> Counts:
     for text in SPARK:
         spark.sql(text)
     read = spark.read.parquet(*job.files)
-    given = read.select(*(read[f"`{it.replace('`', '``')}`"].alias(name) for name, it in columns.items()))
+    given = read.select(*(_column(read, it).alias(name) for name, it in columns.items()))
     given.createOrReplaceTempView("given")
     mapped = job.declared.person is not None and not _plain_numbers(spark, given)
     looked_up = [name for name in columns if name != "person" or mapped]
@@ -49,6 +49,12 @@ def by_spark(job: Job, session: Any) -> Counts:
         for name in looked_up:
             spark.table(f"{name}s").unpersist()
     return job.result(job.summed([table]), total, reasons, f"spark {spark.version}", rows - total)
+
+
+def _column(read: Any, name: str) -> Any:
+    """A column, of texts without their collation: by it Spark takes several for one."""
+    column = read[f"`{name.replace('`', '``')}`"]
+    return column.cast("string") if read.schema[name].dataType.typeName().startswith("string") else column
 
 
 def _look_up(spark: Any, job: Job, column: str) -> Any:

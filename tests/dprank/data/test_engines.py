@@ -446,3 +446,24 @@ def test_no_zero_of_one_person_is_that_of_others(tmp_path, engine):
         seen.append(count([tmp_path / "a.parquet"], declared, per_person=1, design="once", engine=engine))
     assert [it.left_out for it in seen] == [{}] * 3
     assert [it.sums["wins"] for it in seen] == [(0, 5)] * 3
+
+
+@pytest.mark.parametrize("engine", ["numpy", "duckdb"])
+def test_one_table_of_several_writers(tmp_path, engine):
+    """Texts are texts: of pandas 2 and DuckDB, of pandas 3 and polars, or each kept once."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = pa.array(["London", "Paris", "Rome"])
+    kinds = [texts, texts.cast(pa.large_string()), texts.dictionary_encode()]
+    files = [tmp_path / f"{at}.parquet" for at in range(3)]
+    for file, column in zip(files, kinds, strict=True):
+        people = pa.array([f"{file.stem} {at}" for at in range(3)])
+        people = people.dictionary_encode() if column is kinds[2] else people.cast(column.type)
+        pq.write_table(pa.table({"who": people, "a": column}), file)
+    have = Declaration(kind="tallies", items=ITEMS, person="who", columns=("a",))
+    for order in itertools.permutations(files):
+        assert count(order, have, per_person=1, engine=engine).sums == {"persons": (3, 3, 3, 0)}
+    pq.write_table(pa.table({"who": pa.array([1, 2, 3]), "a": texts}), files[0])
+    with pytest.raises(ValueError, match="has another name or type"):
+        count(files, have, per_person=1, engine=engine)
