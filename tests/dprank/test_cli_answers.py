@@ -202,6 +202,8 @@ def test_winner_and_loser_are_counted_in_shards(tmp_path):
         ("Left=1,left=0", "two meanings"),
         ("true=1,1=0", "two meanings"),
         ("left=", "a number is needed"),
+        ("", "answers are not declared"),
+        ("names,names", "answers are not declared"),
     ],
 )
 def test_what_is_no_meaning_is_refused(tmp_path_factory, meaning, words):
@@ -239,3 +241,28 @@ def test_a_meaning_is_kept_in_the_plan(tmp_path, named):
     assert 'answers = "names"' in plan.read_text()
     assert order(named, "--plan", plan)[0] == "tea"
     assert order(named, "--plan", plan, "--map", "equal=0.5")[0] == "tea"
+
+
+def test_counts_by_rules_without_a_meaning_are_counted_again(tmp_path, selected):
+    """As version 0.2 wrote them."""
+    counts = tmp_path / "counts.json"
+    words = ["--map", "outcome", "--answers", "1", "--out", counts]
+    assert said("count", selected, *CHOSEN, *words).code == 0
+    text = counts.read_text()
+    assert 'answers = \\"outcome\\"\\n' in text
+    counts.write_text(text.replace('answers = \\"outcome\\"\\n', ""))
+    done = said("release", "ranking", "--counts", counts, *ONE)
+    assert (done.code, "count again: answers are not declared" in done.error) == (2, True)
+    assert len(done.error.splitlines()) == 1
+
+
+def test_numbers_without_end_are_numbers(tmp_path):
+    """And take no time that tells of them: 200,000 digits, and exponents of three."""
+    long = ["1." + "0" * 200_000, "0" * 200_000 + "1", "0." + "9" * 200_000, "1e999", "1e-999", "1e9999", "-" * 200_000]
+    rows = "".join(f"{at},a,b,{it}\n" for at, it in enumerate(long))
+    file = write(tmp_path / "t.csv", "who,l,r,x\n" + rows)
+    declared = dprank.Declaration(
+        kind="comparisons", items=["a", "b"], person="who", columns=["l", "r", "x"], answers="outcome"
+    )
+    intake = declared.read(file)
+    assert (intake.data.points.tolist(), dict(intake.left_out)) == ([2, 2], {"no such answer": 5})

@@ -67,7 +67,11 @@ def given_counts(path: Path | None, file: Path | None, plan: Path | None, *flags
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
         rules = Path(folder, "plan.toml")
         rules.write_text(counts.rules, encoding="utf-8")
-        declaration = Declaration.from_toml(rules)
+        try:
+            declaration = Declaration.from_toml(rules)
+        except ValueError as error:
+            why = str(error).removeprefix(f"{rules}: ")
+            raise ValueError(f"{path} was counted by rules that no longer are any; count again: {why}") from None
     if plan is not None and Declaration.from_toml(plan) != declaration:
         raise ValueError(f"{plan} is not what was counted by; leave --plan out, or count again")
     return Given(counts, declaration)
