@@ -62,7 +62,7 @@ SECRET = "not for publication: this tells of the data"
 #: Labels for which the nearest item is looked up: the most frequent ones.
 LOOKED_UP = 200
 #: Labels times items.
-MOST_LOOKED_AT = 1_000_000
+MOST_LOOKED_AT = 200_000
 #: Lines of one kind on a terminal; --json has all.
 SHOWN = 50
 LISTS = ("items that no row has", "columns that are not used")
