@@ -216,6 +216,16 @@ def test_only_the_header_says_how_many_ballots_there_are(tmp_path):
         read(tmp_path, written("toi", ["999999999999999: 1,2"]), "toi")
 
 
+@each(("kind", "places", "field"), [("wmd", 9, "ALTERNATIVES"), ("toc", 12, "VOTERS")])
+def test_no_more_places_than_there_is_room_for(tmp_path, monkeypatch, kind, places, field):
+    """Three alternatives: nine weights, and four orders of three."""
+    monkeypatch.setattr(preflib, "MOST_AT_ONCE", places)
+    assert read(tmp_path, written(kind), kind).others == ()
+    monkeypatch.setattr(preflib, "MOST_AT_ONCE", places - 1)
+    with refused(f"a.{kind}: NUMBER {field}: more ballots than {places - 1} places"):
+        read(tmp_path, written(kind), kind)
+
+
 def test_counts_of_nothing_and_orders_that_come_again(tmp_path):
     file = read(tmp_path, written("soc", ["2: 1,2,3", "0: 3,1,2"]), "soc")
     assert (file.orders, file.counts.tolist(), file.others) == ((((0,), (1,), (2,)),), [2], ())

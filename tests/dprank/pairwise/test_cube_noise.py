@@ -101,6 +101,14 @@ def test_no_more_vectors_are_drawn_at_once_than_fit_and_the_most_is_said_as_a_wh
             cube_noise(0.0, n, most + 1, rng=dprank.SECURE)
 
 
+@each("call", [cube_law, lambda scale, n: cube_noise(scale, n, 1, rng=np.random.default_rng(1))])
+def test_cubes_have_from_1_to_10000_sides(call):
+    assert all(np.isfinite(call(0.002, n)).all() for n in (1, 10_000))
+    for n in (0, 10_001):
+        with refused(f"n = {n}", "from 1 to 10000"):
+            call(0.002, n)
+
+
 def test_where_bits_do_not_decide_more_are_drawn(monkeypatch):
     """With two bits at first nearly nothing is decided; the law stays."""
     monkeypatch.setattr(cube, "_BITS", 2)

@@ -261,6 +261,16 @@ def test_calibrated_never_promises_more_than_it_was_asked():
         assert epsilon * (1 - 4e-16) <= mechanism.guarantee.epsilon <= epsilon
 
 
+@LAW
+@each("score", ["wins", "net"])
+@each("epsilon", [0.1, 1.0, 6.0])
+def test_with_a_delta_no_less_noise_would_do(law, score, epsilon):
+    made = NoisyCounts.calibrated(epsilon=epsilon, delta=1e-6, n_items=5, per_person=4, score=score, law=law)
+    assert made.noise == "gaussian"
+    assert made.guarantee.epsilon <= epsilon
+    assert replace(made, scale=made.scale * (1 - 1e-6)).guarantee.epsilon > epsilon
+
+
 def test_without_noise_there_is_no_mechanism():
     with refused("epsilon = inf", "finite"):
         NoisyCounts.calibrated(epsilon=math.inf, per_person=1, n_items=3)

@@ -129,6 +129,7 @@ def test_no_rounds_cost_nothing_and_no_noise_promises_nothing():
         assert c.total_epsilon(composition, 3, math.inf, 1e-6) == math.inf
     assert c.total_epsilon("optimal", 3, 0.5) == c.basic(3, 0.5)
     assert c.optimal(1, 1e-6, 0.5) == 0.0
+    assert c.optimal(1, 1e308, 1e-6) < math.inf == c.optimal(3, 1e308, 1e-6)
 
 
 def test_bad_input():

@@ -88,6 +88,16 @@ def test_what_is_too_long_or_too_rare_is_left_to_others():
     assert exact_epsilon([({1: 1}, 2.0)], 1e-200) == math.inf
     assert exact_epsilon([({1: 1}, 2.0)], 0.9) == exact_epsilon([({}, 2.0)], 1e-6) == 0
     assert exact_epsilon([({0: 3}, 2.0)], 1e-6) == 0
+    assert exact_epsilon([({1: 1}, 2.0)], math.nextafter(1e-100, 0.0)) == math.inf
+    assert 10 < exact_epsilon([({1: 1}, 2.0)], 1e-100) < 11
+
+
+def test_losses_of_either_part_are_told_up_to_twice_the_most_that_is_asked():
+    """The steep one has losses up to 440 where draws as rare as 1e-31 count, and of 740 where those of 1e-111 do."""
+    steep, flat = ({1: 1}, 0.058), ({1: 1}, 3.0)
+    for parts in ([steep], [steep, flat], [flat, steep]):
+        assert exact_delta(parts, 290.0, 1e-20) < 1e-30
+        assert exact_delta(parts, 290.0, 1e-100) == 1
 
 
 @each("moves", [{1: 1}, {1: 4}, {3: 2, 6: 1}])

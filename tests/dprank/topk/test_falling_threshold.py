@@ -3,6 +3,7 @@
 import math
 from itertools import combinations, permutations, product
 
+import mpmath
 import numpy as np
 import pytest
 from checks import each, refused
@@ -220,6 +221,24 @@ def test_so_many_coins_are_enough_but_rarely(k, shift, rarely):
     assert coins < 2 * k * math.exp(shift) + 40 * math.exp(2 * shift) * math.sqrt(k) * -math.log(rarely)
     fail = [math.exp(-2 * (n / (1 + math.exp(shift)) - k) ** 2 / n) for n in (coins, coins - 1)]
     assert fail[0] <= rarely < fail[1], "not one coin more than Hoeffding asks for"
+
+
+@each("k", [1, 7, 200])
+def test_a_hair_above_a_whole_number_of_coins_asks_for_one_more(k):
+    """Shifts at which the formula, with all digits, turns from so many coins to one more."""
+
+    def asked(shift):
+        chance = 1 / (1 + mpmath.exp(mpmath.mpf(shift)))
+        spare = mpmath.sqrt(-mpmath.log(mpmath.mpf(0.01)) / 2)
+        return ((spare + mpmath.sqrt(spare * spare + 4 * chance * k)) / (2 * chance)) ** 2
+
+    with mpmath.workdps(40):
+        for more in range(1, 21):
+            coins, low, high = math.ceil(asked(0.1)) + more, 0.1, 3.0
+            while math.nextafter(low, high) < high:
+                low, high = ((low + high) / 2, high) if asked((low + high) / 2) <= coins else (low, (low + high) / 2)
+            assert coins < asked(high) < coins * (1 + mpmath.mpf(10) ** -14)
+            assert descent._coins(k, high, 0.01) == coins + 1
 
 
 @each(("k", "shift", "delta"), [(1025, 0.01, 1e-6), (1500, 0.01, 1e-2), (5000, 0.005, 1e-9)])
