@@ -24,7 +24,7 @@ from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import FORMAT, Decision, Ranking, Release, Selection
 from dprank.scored import rule_of
-from dprank.sentences import ASKED, protects, ranges, right, said_of, unit_of
+from dprank.sentences import ASKED, gaps_of, protects, ranges, right, said_of, unit_of
 
 __all__ = [
     "SCHEMA",
@@ -250,7 +250,9 @@ def publish(
         raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
     unit, found = _unit(release, declaration), ranges(release, sampling, persons)
     public = "" if declaration is None else declaration.public_toml()
-    top, bound = _require_top(release, top), bound_of(release, per_person)
+    top, bound, rules = _require_top(release, top), bound_of(release, per_person), _rules(release, declaration, unit)
+    hashed = hashlib.sha256(public.encode()).hexdigest() if public else None
+    gaps = gaps_of({"declaration": hashed, "rules": rules})
     file = {
         "schema": SCHEMA,
         "id": "",
@@ -259,7 +261,7 @@ def publish(
         "replaces": replaces,
         "wave": wave,
         "question": question,
-        "says": said_of(release, found, top, unit, bound),
+        "says": said_of(release, found, top, unit, bound, gaps),
         "rule": _rule(release),
         "bound": bound,
         "kind": type(release).__name__,
@@ -274,8 +276,8 @@ def publish(
         "source": release.source,
         "protects": protects(release, unit),
         "not protected": _unprotected(release, unit, _tuned(declaration), replaces, wave),
-        "rules": _rules(release, declaration, unit),
-        "declaration": hashlib.sha256(public.encode()).hexdigest() if public else None,
+        "rules": rules,
+        "declaration": hashed,
         "receipt": None if receipt is None else receipt.to_dict(),
         "software": dict(_software()),
     }
@@ -285,7 +287,8 @@ def publish(
 def _says(release: Release, file: Mapping[str, Any]) -> list[str]:
     """What a file says of its release, of nothing but what it publishes; other words are another format."""
     found = ranges(release, *sampled(file["ranges"]))
-    return said_of(release, found, file["top"], unit_of(release, file) or "person", file["bound"])
+    unit = unit_of(release, file) or "person"
+    return said_of(release, found, file["top"], unit, file["bound"], gaps_of(file))
 
 
 def is_said(text: str) -> bool:
@@ -556,9 +559,9 @@ def read_publication(text: str) -> Release:
     unit = unit_of(release, file)
     if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
+    _require_rules(file["rules"], _bounding(release, unit), file["schema"] == OLDER)
     if file["schema"] == SCHEMA and file["says"] != _says(release, file):
         raise ValueError("no publication: says is not what follows from its release")
-    _require_rules(file["rules"], _bounding(release, unit), file["schema"] == OLDER)
     said = _texts("not protected", file["not protected"])
     if not isinstance(file["software"], dict) or not {*SOFTWARE, "python"} <= file["software"].keys():
         raise ValueError(f"no publication: software is no table with {', '.join(SOFTWARE)} and python")

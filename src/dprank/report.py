@@ -14,7 +14,19 @@ from dprank.data.declaration import RULES_OF_BALLOTS
 from dprank.publication import gain, of_rules, opened, read_publication, receipt_of, sampled
 from dprank.release import Ranking, Release
 from dprank.scored import kept_of, left_out_of
-from dprank.sentences import ASKED, answer, counted, is_open, most_of, ranges, shown_frame, shown_rows, told, unit_of
+from dprank.sentences import (
+    ASKED,
+    answer,
+    counted,
+    gaps_of,
+    is_open,
+    most_of,
+    ranges,
+    shown_frame,
+    shown_rows,
+    told,
+    unit_of,
+)
 
 __all__ = ["is_page", "report"]
 
@@ -62,7 +74,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     sentences = told(release, found, file["top"], unit, bound)
     parts = {
-        "What was counted": counted(release, unit, bound),
+        "What was counted": counted(release, unit, bound, gaps_of(file)),
         **({"How sure this is": sentences} if sentences else {}),
         "Who is protected": [
             file["protects"],

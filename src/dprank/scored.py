@@ -11,7 +11,18 @@ import numpy as np
 
 from dprank.release import Decision, Ranking, Release, Selection
 
-__all__ = ["NOT_OFFERED", "Rule", "floor_of", "kept_of", "left_out_of", "rounded", "rule_of", "step_of", "supposes"]
+__all__ = [
+    "NOT_OFFERED",
+    "Rule",
+    "floor_of",
+    "kept_of",
+    "left_out_of",
+    "rounded",
+    "rule_named",
+    "rule_of",
+    "step_of",
+    "supposes",
+]
 
 #: Rules that people may expect and dprank does not have.
 NOT_OFFERED = "instant runoff, plurality, approval and Schulze"
@@ -97,9 +108,26 @@ _RULES: dict[str, Rule | dict[str, Rule]] = {
     "LocalTopK": _FREQUENT,
 }
 _RULES["LocalMatrix"] = _RULES["NoisyMatrix"]
+#: Items up to which the rule "auto" is exact.
+_EXACT = 20
 #: That count items of people; and that count answers.
 _TALLIED = ("Oneshot", "Peeling", "JointExponential", "LocalTopK")
 _COMPARED = ("NoisyCounts", "PerturbedMLE", "LocalComparisons")
+
+
+def rule_named(name: str, way: str = "", n_items: int | None = None) -> Rule | None:
+    """The rule of a mechanism by the name of its class, and by what it may be told of a rule or a score.
+
+    Examples
+    --------
+    >>> rule_named("PrivateWinner", "maximin").by
+    'worst margin (maximin)'
+    """
+    found = _RULES.get(name)
+    if isinstance(found, dict):
+        exact = way == "auto" and n_items is not None and n_items <= _EXACT
+        return found.get("kemeny" if exact else way)
+    return found
 
 
 def rule_of(mechanism: Any) -> Rule | None:
@@ -111,11 +139,8 @@ def rule_of(mechanism: Any) -> Rule | None:
     >>> rule_of(dprank.PrivateWinner(3, 4.0)).name, rule_of(dprank.PrivateWinner(3, 8.0, rule="borda")).unit
     ('worst margin', 'net wins')
     """
-    found = _RULES.get(type(mechanism).__name__)
-    if isinstance(found, dict):
-        key = getattr(mechanism, "rule", None) or getattr(mechanism, "score", None)
-        return found.get(str(key))
-    return found
+    way = getattr(mechanism, "rule", None) or getattr(mechanism, "score", None) or ""
+    return rule_named(type(mechanism).__name__, str(way), getattr(mechanism, "n_items", None))
 
 
 def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None) -> str:
@@ -177,8 +202,15 @@ def _bound(mechanism: Any, bound: int | None) -> int | None:
     return own if type(own) is int else bound
 
 
-def supposes(mechanism: Any) -> str:
+def supposes(mechanism: Any, gaps: bool | None = None) -> str:
     """What an order by such scores supposes, in words; empty where that goes without saying.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    gaps : bool, optional
+        Whether ballots may leave out items, which are then compared with no other; where nothing is said, those may
+        that the mechanism takes.
 
     Examples
     --------
@@ -196,7 +228,7 @@ def supposes(mechanism: Any) -> str:
         )
     if name == "PerturbedMLE":
         return "the odds in a pair are the ratio of two strengths, whoever answers"
-    if getattr(mechanism, "ballots", "full") == "partial":
+    if gaps or (gaps is None and getattr(mechanism, "ballots", "full") == "partial"):
         return "all items are ranked equally often; one that few ballots rank has less to win and to lose"
     return ""
 

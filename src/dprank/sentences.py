@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dprank.data.declaration import COMPLETE
 from dprank.plan.tags import tag_of
 from dprank.privacy.pair_ranges import NoRanges, Sampling
 from dprank.release import Decision, Ranking, Release, Selection, open_places
@@ -21,6 +22,7 @@ __all__ = [
     "UNITS",
     "answer",
     "counted",
+    "gaps_of",
     "is_open",
     "most_of",
     "protects",
@@ -237,7 +239,9 @@ def _list(names: list[str], last: str = "") -> str:
     return ", ".join(names)
 
 
-def counted(release: Release, unit: str = "person", bound: Mapping[str, Any] | None = None) -> list[str]:
+def counted(
+    release: Release, unit: str = "person", bound: Mapping[str, Any] | None = None, gaps: bool | None = None
+) -> list[str]:
     """What was counted of each person, and by which rule: in sentences.
 
     Parameters
@@ -247,6 +251,8 @@ def counted(release: Release, unit: str = "person", bound: Mapping[str, Any] | N
         What stands for a person: one of `UNITS`, or an answer.
     bound : dict, optional
         Of a published file: the most that counted, and of what.
+    gaps : bool, optional
+        As of `dprank.scored.supposes`.
 
     Examples
     --------
@@ -264,7 +270,7 @@ def counted(release: Release, unit: str = "person", bound: Mapping[str, Any] | N
         said.append(f"{'Scored' if rule.unit else 'Ordered'} by {rule.by}: {rule.says}.")
     if rule is not None and tag_of(type(mechanism).__name__).data == "ballots":
         said.append(f"Other rules may put another first; not offered are {NOT_OFFERED}.")
-    if supposed := supposes(mechanism):
+    if supposed := supposes(mechanism, gaps):
         said.append(f"Supposed: {supposed}.")
     return said
 
@@ -296,15 +302,21 @@ def told(
     return said
 
 
+def gaps_of(file: Mapping[str, Any]) -> bool | None:
+    """Whether ballots might leave out items, to be compared with no other, as far as a published file says."""
+    return None if file["declaration"] is None else bool(file["rules"].get("ballots") == COMPLETE["apart"])
+
+
 def said_of(
     release: Release,
     found: list[dict[str, Any]],
     top: int | None = None,
     unit: str = "person",
     bound: Mapping[str, Any] | None = None,
+    gaps: bool | None = None,
 ) -> list[str]:
     """All that a published file says of its release: the answer, then as `counted` and `told`."""
-    more = (*counted(release, unit, bound), *told(release, found, top, unit, bound))
+    more = (*counted(release, unit, bound, gaps), *told(release, found, top, unit, bound))
     return [answer(release, found, unit, bound), *more]
 
 

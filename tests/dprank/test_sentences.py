@@ -101,6 +101,30 @@ def test_net_wins_say_what_they_suppose():
     assert "ranked equally often" in supposes(dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=3, ballots="partial"))
 
 
+@pytest.mark.parametrize(
+    ("words", "supposed"),
+    [(["--ballots", "tied"], False), (["--ballots", "full", "--mechanism", "NoisyMatrix"], False),
+     (["--ballots", "partial", "--unranked", "last"], False), (["--ballots", "partial", "--unranked", "apart"], True)],
+)  # fmt: skip
+def test_only_items_that_may_be_left_out_are_supposed_to_be_ranked_as_often(words, supposed, tmp_path, capsys):
+    out = tmp_path / "r.json"
+    code, shown, _ = run(capsys, *few(tmp_path)[:-2], *words, "--epsilon", "1", "--out", out)
+    assert code == 0
+    for text in (shown, report(out.read_text()), " ".join(json.loads(out.read_text())["says"])):
+        assert ("all items are ranked equally often" in text) == supposed
+
+
+@pytest.mark.parametrize(
+    ("question", "rule"),
+    [("winner", "worst margin"), ("consensus", "Borda's rule"), ("topk", "counts"), ("ranking", "net wins")],
+)
+def test_a_plan_says_by_which_rule(question, rule, capsys):
+    more = {"topk": ["--k", "2", "--per-person", "1"], "ranking": ["--answers", "3"]}.get(question, [])
+    code, shown, _ = run(capsys, "plan", question, "--items", "4", "--persons", "300", "--epsilon", "1", *more)
+    assert (code, f"Rule: {rule}" in shown) == (0, True)
+    assert ("instant runoff, plurality" in " ".join(shown.split())) == (question in ("winner", "consensus"))
+
+
 def test_what_says_nothing_says_so(tmp_path, capsys):
     out = tmp_path / "r.json"
     code, shown, error = run(capsys, *few(tmp_path), "--epsilon", "0.001", "--persons", "4", "--top", "1", "--out", out)

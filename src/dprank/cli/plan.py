@@ -16,6 +16,7 @@ from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
 from dprank.plan.tags import DATA, TAGS, Question, choosable
+from dprank.scored import NOT_OFFERED, rule_named
 
 __all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk", "winner"]
 
@@ -191,7 +192,8 @@ def show(found: Plan) -> None:
     console(width=80, soft_wrap=False).print(table)
     tag = TAGS[found.best.mechanism]
     lines = [f"Mind: {caution}." for caution in found.cautions]
-    lines += [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", _who(tag.trust, question)]
+    lines += [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", *_rule(found)]
+    lines.append(_who(tag.trust, question))
     lines.append(
         f"error: expected share or chance, {found.error_means}; the sum of what sampling, bounding and noise do."
     )
@@ -206,6 +208,15 @@ def show(found: Plan) -> None:
         lines.append("*: for research; its noise is not fit for release.")
     for line in lines:
         print(textwrap.fill(line, 80))
+
+
+def _rule(found: Plan) -> list[str]:
+    """By which rule the best choice goes, and which people may expect and nothing here has."""
+    way = next((str(found.best.parameters[key]) for key in ("rule", "score") if key in found.best.parameters), "")
+    way = way or {"NoisyMatrix": "auto", "NoisyCounts": "net", "PrivateWinner": "maximin"}.get(found.best.mechanism, "")
+    rule = rule_named(found.best.mechanism, way, found.setting.n_items)
+    others = f" Not offered: {NOT_OFFERED}." if found.setting.question in ("consensus", "winner") else ""
+    return [] if rule is None else [f"Rule: {rule.by}: {rule.says}.{others}"]
 
 
 def _who(trust: str, question: Question) -> str:

@@ -20,6 +20,7 @@ from dprank.data.intake import pair_of, read_file
 from dprank.data.places import meanings
 
 __all__ = [
+    "COMPLETE",
     "FORMS",
     "RULES_OF_BALLOTS",
     "Completeness",
