@@ -11,7 +11,7 @@ from typing import Any
 
 from dprank._require import require_one_of, settle, shown
 from dprank.publication import of_rules, opened, read_publication
-from dprank.sentences import ASKED, unit_of
+from dprank.sentences import ASKED, counted, gaps_of, unit_of
 
 __all__ = ["SECTORS", "Facts", "card"]
 
@@ -121,6 +121,7 @@ def card(text: str, facts: Facts) -> str:
     else:
         adjacent = f"Two tables are adjacent if one has {rows} more than the other."
     rules, software = file["rules"], file["software"]
+    said = counted(release, unit_of(release, file) or "person", file["bound"], gaps_of(file))
     written = {
         "url_slug": _slug(facts),
         "status": "Draft",
@@ -132,7 +133,9 @@ def card(text: str, facts: Facts) -> str:
                 "intended_use": facts.use,
                 "data_product_type": "Summary statistics",
                 "data_product_region": facts.region,
-                "description": f"{ASKED[file['question']]} A differentially private answer, in one published file.",
+                "description": " ".join(
+                    [ASKED[file["question"]], *said, "A differentially private answer, in one published file."]
+                ),
                 "publication_date": facts.day,
                 **({"data_product_sector": facts.sector} if facts.sector else {}),
             },
