@@ -20,6 +20,7 @@ __all__ = [
     "LEVEL",
     "NOTHING",
     "UNITS",
+    "UNKNOWN",
     "answer",
     "counted",
     "gaps_of",
@@ -68,12 +69,14 @@ CHOSEN = (
 )
 RIGHT = (
     "With {:.0%} probability these are the right {} of {}, if the last of the right ones leads the next by {} or more "
-    "there."
+    "there. It speaks of which they are, not of their order."
 )
 RIGHT_ONE = "With {:.0%} probability this is the right one of {}, if the right one leads the next by {} or more there."
 WON = (
     "With {:.0%} probability this is the right winner by {} of {}, if the right one leads the next by {} or more there."
 )
+#: Of an answer of which neither ranges nor a gap are known.
+UNKNOWN = "How much of this is noise is not known: of such a release there are no ranges, and no chance to be right."
 #: What is said where the ranges leave every place open.
 NOTHING = "This says nothing of their order"
 #: Units of one.
@@ -183,6 +186,7 @@ def answer(
         if len(names) == 1:
             return f"{of}{names[0]} is the {most} frequent."
         ordered = getattr(release.mechanism, "ordered", True) or release.values is not None
+        ordered = ordered and not (found and is_open(found[0]))
         the = f"{'the' if of else 'The'} {len(names)} {most} frequent"
         return f"{of}{the} are {_list(names)}{', in this order' * ordered}."
     by = (f"By {rule.by}" if rule else "In order") + (f", counting {kept}," if kept else "")
@@ -299,6 +303,8 @@ def told(
     said = [line for one in found for line in _of_ranges(release, one, top, unit, what)]
     if needed := right(release):
         said.append(_right(release, needed, what))
+    if not said and isinstance(release, Ranking | Selection):
+        said.append(UNKNOWN)
     return said
 
 

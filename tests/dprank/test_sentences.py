@@ -15,7 +15,7 @@ from dprank.plan.tags import TAGS, mechanism_class
 from dprank.publication import identifier, publish, read_publication
 from dprank.report import report
 from dprank.scored import left_out_of, rounded, rule_of, step_of, supposes
-from dprank.sentences import NOTHING, answer, counted, ranges, said_of, shown_frame, told
+from dprank.sentences import NOTHING, UNKNOWN, answer, counted, ranges, said_of, shown_frame, told
 
 RNG = np.random.default_rng
 
@@ -253,6 +253,22 @@ def test_agreement_and_winner_are_words():
     none = test.release(dprank.Rankings(np.argsort(rng.random((250, 4)), axis=1), "abcd"), rng)
     assert "p = " in answer(none, [])
     assert "or less" not in answer(none, [])
+
+
+def test_an_order_of_which_nothing_is_known_says_so(tmp_path, capsys):
+    for name in ("PrivateKwikSort", "PrivateFootrule"):
+        out = tmp_path / f"{name}.json"
+        assert run(capsys, *few(tmp_path), "--epsilon", "0.5", "--mechanism", name, "--out", out)[0] == 0
+        assert UNKNOWN in json.loads(out.read_text())["says"]
+        assert UNKNOWN in report(out.read_text())
+    counts = [900, 880, 860, 3]
+    for ordered in (True, False):
+        made = dprank.Oneshot.calibrated(epsilon=1e-4, n_items=4, k=3, values=True, ordered=ordered)
+        release = made.release(counts, RNG(1))
+        assert ranges(release)[0]["highest"] == [3, 3, 3]
+        assert "in this order" not in answer(release, ranges(release))
+        assert any(line.startswith(NOTHING) for line in told(release, ranges(release)))
+        assert "not of their order" in told(release, [])[-1]
 
 
 def test_nothing_is_left_out_where_nothing_can_be():
