@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from dprank.privacy.pair_ranges import NoRanges
 from dprank.privacy.ranges import ScoreNoise
 from dprank.publication import opened, read_publication
 from dprank.release import Decision, Ranking, Release, Selection, open_places
+from dprank.scored import step_of
 from dprank.sentences import unit_of
 
 __all__ = ["Differences", "compare"]
@@ -52,12 +54,15 @@ class Differences:
         A record a pair whose order is sure in both, and the other way round in the second: item, over.
     said : tuple of str
         In sentences: what is more than noise, and what is not spoken of.
+    step : float
+        Of scores, the unit of the last digit that is above the noise: a power of ten.
     """
 
     level: float
     items: tuple[Mapping[str, Any], ...]
     turned: tuple[Mapping[str, Any], ...]
     said: tuple[str, ...]
+    step: float
 
 
 def compare(one: str, other: str, level: float = 0.95) -> Differences:
@@ -116,7 +121,9 @@ def compare(one: str, other: str, level: float = 0.95) -> Differences:
         told = dict(zip(both, _more(np.array([_gap(name, tables) for name in both]), quantile, apart), strict=True))
     rows = tuple(_row(name, tables, found, told) for name in names)
     turned = _turned(names, found)
-    return Differences(level, rows, turned, tuple(_said(level, releases, files, rows, turned, found, told)))
+    step = max(map(step_of, releases))
+    said = _said(level, releases, files, rows, turned, found, told, step)
+    return Differences(level, rows, turned, tuple(said), step)
 
 
 def _require_comparable(releases: Sequence[Release], files: Sequence[Mapping[str, Any]]) -> None:
@@ -278,13 +285,14 @@ def _said(
     turned: Sequence[Mapping[str, Any]],
     found: Found | None,
     told: Mapping[Any, bool] | None,
+    step: float,
 ) -> list[str]:
     said = []
     if files[1]["replaces"] == files[0]["id"]:
         said.append("The second replaces the first.")
     sure = f"With {level:.6g} probability all of this is so at once: " if found or told else ""
     if told is not None:
-        more = [f"{row['item']} by {row['difference']:+g}" for row in rows if row["more than noise"]]
+        more = [f"{row['item']} by {_by(row['difference'], step)}" for row in rows if row["more than noise"]]
         said.append(f"{sure}scores that differ by more than noise: {_listed(more)}.")
         sure = ""
     if found is not None:
@@ -306,6 +314,13 @@ def _said(
     marks = [f"the {which} is {it.mark}" for which, it in zip(("first", "second"), releases, strict=True) if it.mark]
     said += [f"Beware: {mark}." for mark in marks]
     return [*said, NOISE_ALONE] if told is not None or found is not None else said
+
+
+def _by(difference: float, step: float) -> str:
+    """A difference without digits below the noise; all of them where that leaves nothing."""
+    digits = max(0, -round(math.log10(step)))
+    near = round(difference / step) * step
+    return f"{near:+.{digits}f}" if near else f"{difference:+g}"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -32,6 +32,7 @@ __all__ = [
     "identifier",
     "is_said",
     "json_schema",
+    "of_itself",
     "of_rules",
     "opened",
     "publish",
@@ -184,6 +185,20 @@ def of_rules(file: Mapping[str, Any]) -> list[str]:
     else:
         said = f"Chosen after a look at the data, which the promise does not cover: {', '.join(tuned)}."
     return [done, said]
+
+
+def of_itself(file: Mapping[str, Any]) -> list[str]:
+    """What a published file is known by, which one it corrects, and which wave it is: in sentences.
+
+    Examples
+    --------
+    >>> of_itself({"id": "0a", "replaces": "0b", "wave": 2})
+    ['Its id is 0a. It corrects, and replaces, the file with the id 0b. It is wave 2.']
+    """
+    said = [f"Its id is {file['id']}."]
+    said += [f"It corrects, and replaces, the file with the id {file['replaces']}."] if file["replaces"] else []
+    said += [f"It is wave {file['wave']}."] if file["wave"] else []
+    return [" ".join(said)]
 
 
 def publish(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of, shown_down, visible
 from dprank.data.declaration import RULES_OF_BALLOTS
-from dprank.publication import gain, of_rules, opened, read_publication, receipt_of, sampled
+from dprank.publication import gain, of_itself, of_rules, opened, read_publication, receipt_of, sampled
 from dprank.release import Ranking, Release
 from dprank.scored import kept_of, left_out_of
 from dprank.sentences import (
@@ -90,6 +90,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             f"{DREW[str(release.source)]}.",
             f"{' '.join(of_rules(file))} Bounding: {file['rules']['bounding']}.",
             *(f"{key.capitalize()}: {said}." for key, said in file["rules"].items() if key in RULES_OF_BALLOTS),
+            *of_itself(file),
             *_paid(file),
         ],
     }

@@ -175,7 +175,7 @@ def test_the_command(tmp_path):
     assert "oak down" in done.out
     found = json.loads(said("compare", first, second, "--json", "--level", "0.9").out)
     assert found["level"] == 0.9
-    assert [*found] == ["level", "items", "turned", "said"]
+    assert [*found] == ["level", "items", "turned", "said", "step"]
     done = said("compare", first, second, "--level", "1")
     assert (done.code, "level = 1" in done.error, len(done.error.splitlines())) == (2, True, 1)
     done = said("compare", first, tmp_path / "none.json")

@@ -434,6 +434,9 @@ def test_a_correction_is_of_the_same_people_and_paid_for_again(trees, tmp_path):
     assert other["receipt"]["number"] == 2
     assert any("epsilons add up" in line for line in other["not protected"])
     assert not any("epsilons add up" in line for line in one["not protected"])
+    text = said("report", second).out
+    assert f"replaces, the file with the id {one['id']}" in text
+    assert f"Its id is {other['id']}" in text
     found = said("compare", first, second)
     assert (found.code, "The second replaces the first." in found.out) == (0, True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -182,7 +183,7 @@ def compare_command(
         cells = []
         for title in (str(it.header) for it in table.columns):
             column, _, which = title.partition(", ")
-            cells.append(cell(_shown_of(row, which, column)))
+            cells.append(cell(_shown_of(row, which, column, found.step)))
         table.add_row(*cells)
     shown = console()
     shown.print(table)
@@ -190,7 +191,7 @@ def compare_command(
         shown.print(line, markup=False)
 
 
-def _shown_of(row: Mapping[str, Any], which: str, column: str) -> str:
+def _shown_of(row: Mapping[str, Any], which: str, column: str, step: float = 1.0) -> str:
     """What a cell of a comparison shows; nothing for what is not there."""
     if column == "item":
         return str(row["item"])
@@ -198,8 +199,10 @@ def _shown_of(row: Mapping[str, Any], which: str, column: str) -> str:
     if column == "range":
         low, high = it.get("lowest"), it.get("highest")
         return "" if low is None else f"{low}" if low == high else f"{low} to {high}"
-    value = it.get(column)
-    return "" if value is None else f"{value:g}"
+    value, digits = it.get(column), max(0, -round(math.log10(step)))
+    return (
+        "" if value is None else f"{value}" if column == "place" else f"{round(value / step) * step + 0.0:.{digits}f}"
+    )
 
 
 def card_command(
