@@ -200,9 +200,9 @@ def _shown_of(row: Mapping[str, Any], which: str, column: str, step: float = 1.0
         low, high = it.get("lowest"), it.get("highest")
         return "" if low is None else f"{low}" if low == high else f"{low} to {high}"
     value, digits = it.get(column), max(0, -round(math.log10(step)))
-    return (
-        "" if value is None else f"{value}" if column == "place" else f"{round(value / step) * step + 0.0:.{digits}f}"
-    )
+    if value is None or column == "place":
+        return "" if value is None else f"{value}"
+    return f"{round(value / step) * step + 0.0:.{digits}f}"
 
 
 def card_command(
