@@ -365,10 +365,19 @@ def doors():
         "Comparisons.from_frame.missing": lambda x: dprank.Comparisons.from_frame(
             table, items="abc", voter=None, missing=x
         ),
+        "Comparisons.from_frame.answers": lambda x: dprank.Comparisons.from_frame(
+            table, items="abc", voter=None, answers=x
+        ),
+        "Comparisons.from_frame.outcome column*": lambda x: dprank.Comparisons.from_frame(
+            table.assign(outcome=[x] * len(table)), items="abc", voter=None, answers={"yes": 1.0}
+        ),
         "read_comparisons.path*": lambda x: dprank.read_comparisons(x, items="abc", voter="person"),
         "read_comparisons.items": lambda x: dprank.read_comparisons(dprank.example("answers.csv"), items=x, voter=None),
         "read_comparisons.voter": lambda x: dprank.read_comparisons(
             dprank.example("answers.csv"), items=["London", "Paris", "Rome"], voter=x
+        ),
+        "read_comparisons.answers": lambda x: dprank.read_comparisons(
+            dprank.example("answers.csv"), items=["London", "Paris", "Rome"], voter=None, answers=x
         ),
         "Rankings.positions*": lambda x: dprank.Rankings(x, "abc"),
         "Rankings.items": lambda x: dprank.Rankings([[0, 1, 2]], x),

@@ -120,7 +120,7 @@ def settled_answers(given: Any, codes: Mapping[str, int], clean: Callable[[str],
         ...
     ValueError: answers = 'tea'; it is an item, whose name says that it is preferred: say names, ...
     """
-    if given is None or given == {}:
+    if given is None or (type(given) is dict and not given):
         raise NotDeclared(f"answers are not declared, and no file says what one means; say --map {SAID}")
     if type(given) is str:
         if given not in WORDS:

@@ -231,7 +231,10 @@ class Comparisons(Data):
         voter, frame = one_name(person, voter), as_pandas(frame)
         require_columns(frame.columns, (first, second, outcome, *([] if voter is None else [voter])))
         require_one_of("missing", missing, ("refuse", "drop"))
-        gone = frame[outcome].isna().to_numpy()
+        try:
+            gone = frame[outcome].isna().to_numpy()
+        except ArithmeticError:  # a decimal that signals is no answer, and refused as such
+            gone = np.zeros(len(frame), bool)
         if missing == "refuse" and (bad := first_true(gone)) is not None:
             raise ValueError(f"{outcome}[{bad}] is missing; say missing='drop' to leave such answers out")
         whole, frame, rows = frame, frame.loc[~gone], np.flatnonzero(~gone)
@@ -417,11 +420,12 @@ def _points_of(
 ) -> NDArray[np.uint8]:
     """Twice what the first item of each row gets; refuses an answer that says nothing of the two."""
     known = {text: at for at, text in enumerate(names)}
-    meaning = codes_of(settled_answers(answers, known, str), known, str)
-    cells = column.to_numpy()
+    answers = settled_answers(answers, known, str)
+    cells, meaning = column.to_numpy(), codes_of(answers, known, str)
     if answers == "outcome" and cells.dtype.kind in "fiub":
         return twice_the_outcome(name, cells, rows)
-    texts = [cell_text(cell) for cell in cells.tolist()]
+    # of what is foreign nothing is asked
+    texts = [cell_text(cell) if isinstance(cell, str) or is_number(cell) else "" for cell in cells.tolist()]
     codes = {it: meaning(it) for it in set(texts)}
     points = twice_points(np.array([codes[it] for it in texts], np.int64), first, second)
     if (bad := first_true(points < 0)) is not None:

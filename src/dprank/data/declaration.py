@@ -207,7 +207,8 @@ class Declaration:
         columns = _texts("columns", self.columns)
         fits = len(columns) > 0 if form == "ranks" else len(columns) == len(forms[form])
         # the winner's column may be the answer, too, where it names an item
-        apart = columns[:2] if self.kind == "comparisons" and self.answers not in ("outcome", "position") else columns
+        by_name = self.kind == "comparisons" and (type(self.answers) is not str or self.answers == "names")
+        apart = columns[:2] if by_name else columns
         if not fits or len(set(apart)) != len(apart):
             asked = f"the columns of {', '.join(forms[form])}" if forms[form] else "none"
             two = self.kind == "comparisons" and len(set(columns)) == 2
