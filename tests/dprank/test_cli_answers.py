@@ -266,3 +266,21 @@ def test_numbers_without_end_are_numbers(tmp_path):
     )
     intake = declared.read(file)
     assert (intake.data.points.tolist(), dict(intake.left_out)) == ([2, 2], {"no such answer": 5})
+
+
+@each("written", [str.upper, str.title, " {} ".format, "\u00a0{}".format])
+def test_a_map_of_items_written_otherwise_is_one_of_items(tmp_path_factory, written):
+    """It would turn the order round as one of items does; `check` does not lead there."""
+    name = {it: written(it) for it in ("tea", "cocoa", "mate")}
+    text = "".join(
+        ",".join([*row.split(",")[:3], name.get(row.split(",")[3], "label")]) + "\n" for row in NAMED.split()
+    )
+    file = write(tmp_path_factory.mktemp("o") / "t.csv", text)
+    done = said("check", file, *LABELLED)
+    assert "--map names fits, with --clean or --alias" in done.out
+    plan = write(file.with_name("p.toml"), f'kind = "comparisons"\nitems = ["tea", "cocoa", "mate"]\n'
+                 f'columns = ["left", "right", "label"]\nanswers = {{{json.dumps(name["tea"])} = 1.0}}\n')  # fmt: skip
+    done = said("check", file, "--plan", plan)
+    assert (done.code, "it is an item" in done.error, "--clean" in done.error) == (2, True, True)
+    words = ["--map", "names", "--clean", "nfkc,strip,casefold"]
+    assert order(file, *LABELLED, *words)[0] == "tea"

@@ -10,6 +10,7 @@ from typing import Any
 from dprank._require import shown
 from dprank.data.accounts import BLANK, Intake
 from dprank.data.answers import NotDeclared, number_in
+from dprank.data.cleaning import nearest
 from dprank.data.declaration import Declaration
 
 __all__ = ["declared_or_told", "slips_of_rows"]
@@ -54,6 +55,8 @@ def _seen(intake: Intake) -> str:
     for known, telling, word in _FITS:
         if numbers <= known and numbers & telling:
             return f"{told}: --map {word} fits, where 1 is the first"
+    if like := next((it for text, _ in most[:3] if (it := nearest(text, intake.data.items))), None):
+        return f"{told}: where that is how {shown(like)} is written, --map names fits, with --clean or --alias"
     if any(set(text) & set(",=") for text, _ in most[:3]):
         return f"{told}: a file for --plan says it, in a line like answers = {{{most[0][0]!r} = 1.0, …}}"
     return f"{told}: --map {','.join(f'{text}=' for text, _ in most[:3])} with 1, 0.5 or 0 behind each says it"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import shown
+from dprank.data.cleaning import RULES, cleaner
 
 __all__ = [
     "NAMED",
@@ -128,17 +129,20 @@ def settled_answers(given: Any, codes: Mapping[str, int], clean: Callable[[str],
         return given
     if type(given) is not dict:
         raise ValueError(f"answers = {shown(given)}; allowed are {SAID}")
-    items, found, meant = {_spoken(name) for name in codes}, dict[str, float](), dict[Decimal | str, float]()
+    alike = cleaner(RULES)
+    items, found, meant = {_spoken(alike(name)) for name in codes}, dict[str, float](), dict[Decimal | str, float]()
     for key, value in given.items():
         if type(key) is not str or not key:
             raise ValueError(f"answers = {shown(key)}; text is needed, as it is written")
         if type(value) not in (int, float) or value not in (0, 0.5, 1):
             raise ValueError(f"answers = {shown(value)}; an answer is worth 1, 0.5 or 0")
         cleaned = clean(key)
-        if (it := _spoken(cleaned)) in items:
+        it = _spoken(cleaned)
+        if it in items or _spoken(alike(cleaned)) in items:
+            rules = "" if it in items or cleaned in codes else ", and --clean as it is written otherwise"
             raise ValueError(
-                f"answers = {shown(key)}; it is an item, whose name says that it is preferred: say names, or outcome "
-                "or position where it is a number that names no item"
+                f"answers = {shown(key)}; it is an item, whose name says that it is preferred: say names{rules}, or "
+                "outcome or position where it is a number that names no item"
             )
         if meant.setdefault(it, float(value)) != value:
             raise ValueError(f"answers = {shown(key)}; it has two meanings, after cleaning: one is needed")
