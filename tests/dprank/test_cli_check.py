@@ -313,7 +313,7 @@ CASES = {
     ),
     "a misspelt favourite": (
         "--orders vote --items oak,elm,fir --ballots partial --unranked last",
-        ("vote", [*ORDERS, "oka > elm"], ["1 of 16 ballots hold what is no declared item; --unranked last may put"]),
+        ("vote", [*ORDERS, "oka > elm"], ["item; --unranked last puts nothing behind on these"]),
         ("vote", [*ORDERS, "elm > oak"]),
     ),
     "a pair that nobody declared": (

@@ -181,7 +181,7 @@ def _taken_off(raw: Raw) -> Iterator[str]:
         return
     number, rows = int(lost.sum()), len(lost)
     what = "rows" if declared.form == "long" else "ballots"
-    last = " --unranked last may put what was meant behind all:" * (declared.unranked == "last")
+    last = " --unranked last puts nothing behind on these, as it may be meant:" * (declared.unranked == "last")
     yield f"{number} of {rows} {what} hold what is no declared item;{last} 'unknown items' says which"
 
 
