@@ -26,6 +26,8 @@ __all__ = ["noticed", "raw_of"]
 
 #: Fewer rows of one label are nothing to ask about.
 FEW = 10
+#: People whose spellings are compared.
+LOOKED_AT = 1_000
 #: A label with so many times as many rows as the next one is nobody's name, maybe.
 TIMES = 10
 #: What to do where most rows are left out for a reason.
@@ -112,7 +114,7 @@ def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
 
 
 def _person(raw: Raw) -> Iterator[str]:
-    """One label for many people, and many labels for one."""
+    """One label for many people, and many labels for one: none of them is told."""
     name = raw.declared.person
     column = None if name is None else raw.column(name)
     if column is None:
@@ -124,24 +126,35 @@ def _person(raw: Raw) -> Iterator[str]:
     if not len(texts):
         return
     if 2 * sum(raw.item(it) is not None for it in texts) > len(texts):
-        yield f"the column of --person, {shown(name)}, holds items, as {shown(texts[0])}: is it the one that says who?"
+        yield f"the column of --person, {shown(name)}, holds names of items: is it the one that says who?"
     ids, who, each = np.unique(person_ids("person", texts), return_inverse=True, return_counts=True)
     who = np.ravel(who)
     if len(ids) < len(texts):
-        one, people = texts[who == np.argmax(each)][:3], int((each > 1).sum())
-        many = f"{len(texts) - int((each == 1).sum())} spellings were taken for {people} person{'s' * (people != 1)}"
+        people, spellings = int((each > 1).sum()), len(texts) - int((each == 1).sum())
         yield (
-            f"{many}: {', '.join(map(shown, one))} are one; case, blanks and look-alike letters tell nobody apart: "
-            f"do they in {name!r}?"
+            f"{spellings} spellings were taken for {people} person{'s' * (people != 1)}, as they differ in "
+            f"{_differing(texts, who, each > 1)} alone: is that so in {shown(name)}?"
         )
     total = np.bincount(who, weights=rows).astype(int)
     order = np.sort(total)[::-1]
     most, second = int(order[0]), int(order[1]) if len(order) > 1 else 0
-    if most >= FEW and (2 * most > total.sum() or most >= TIMES * second):
-        label = texts[(who == np.argmax(total)) & (rows == rows[who == np.argmax(total)].max())][0]
+    each_once = raw.declared.kind == "ballots" and raw.declared.form != "long"
+    if most >= FEW and (most >= TIMES * second or (each_once and 2 * most > total.sum())):
         all_of = "all" if most == total.sum() else f"{most} of"
-        what = "ballots" if raw.declared.kind == "ballots" and raw.declared.form != "long" else "rows"
-        yield f"one label, {shown(label)}, has {all_of} {total.sum()} {what}: does {name!r} say who?"
+        yield f"one label has {all_of} {total.sum()} {'ballots' if each_once else 'rows'}: does {shown(name)} say who?"
+
+
+def _differing(texts: Any, who: Any, several: Any) -> str:
+    """By what spellings of one person differ, in words."""
+    found = set()
+    for one in np.flatnonzero(several)[:LOOKED_AT]:
+        written = list(map(str, texts[who == one]))
+        trimmed = [" ".join(it.split()) for it in written]
+        small = {it.casefold() for it in trimmed}
+        found |= {"blanks"} if trimmed != written else set()
+        found |= {"case"} if len(small) < len(set(trimmed)) else set()
+        found |= {"how letters or numbers are written"} if len(small) > 1 else set()
+    return " and ".join(sorted(found))
 
 
 def _counted(raw: Raw, intake: Intake) -> Iterator[str]:
