@@ -320,6 +320,15 @@ CASES = {
             [[f"p{at}", *it] for at in range(3) for it in (("oak", "1"), ("white", "3"), ("elm", "2"), ("fir", "2"))],
         ),
     ),
+    "a name with a comma: orders": (
+        f"--orders vote --items 'oak, white,elm,fir' {PARTIAL}",
+        (
+            "vote",
+            [["oak, white > elm"], ["fir > oak, white"]],
+            ["'oak, white', which was declared as 2 items", "one a line"],
+        ),
+        ("vote", [["oak > white"], ["elm > fir"]]),
+    ),
     "a misspelt favourite": (
         "--orders vote --items oak,elm,fir --ballots partial --unranked last",
         ("vote", [*ORDERS, "oka > elm"], ["item; --unranked last puts nothing behind on these"]),

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from dprank._require import shown
-from dprank.data.cleaning import nearest
+from dprank.data.cleaning import RULES, cleaner, nearest
 
-__all__ = ["joined_items", "like_header", "no_column"]
+__all__ = ["joined_items", "like_header", "no_column", "no_pair"]
 
 #: Names of a header among which the nearest is looked for.
 LOOKED_AMONG = 2_000
@@ -56,8 +56,25 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
         if like := like_header(name, names):
             alias = f"{like}={name}" if len(like) <= 56 else f"HEADER={name}"
             hint = f': --alias "{alias}"' if name in items else ""
+            if cleaner(RULES)(like) == cleaner(RULES)(name):
+                hint = f": --clean {','.join(RULES)} takes it for that" if name in items else ""
             return f"{lacks}; {shown(like)} is meant, maybe{hint}"
     return f"{lacks}; line 1 is taken for the header" + ': --alias "header=item" names a column' * (missing[0] in items)
+
+
+def no_pair(names: Sequence[str], items: Sequence[str]) -> str:
+    """That no name of a header is that of a pair, and what may be the reason.
+
+    Examples
+    --------
+    >>> print(no_pair(["Oak, elm vs Fir"], ["Oak", "elm", "Fir"]).split("; ")[1])
+    'Oak, elm' is one, with a comma in its name: name all items in a text file, one a line
+    """
+    lacks = "no column is named like 'Pay vs Hours', by two declared items"
+    sides = [side.strip() for it in names[:LOOKED_AMONG] for side in re.split(r"(?i)\s(?:vs\.?|versus)\s", it)]
+    if whole := joined_items(sides, items):
+        return f"{lacks}; {shown(whole)} is one, with a comma in its name: name all items in a text file, one a line"
+    return f"{lacks}; say --pairs"
 
 
 def joined_items(names: Sequence[str], items: Sequence[str], missing: Sequence[str] | None = None) -> str | None:

@@ -14,6 +14,7 @@ from dprank.data.accounts import BEYOND, BLANK, NOBODY, REASONS, Intake, Table, 
 from dprank.data.answers import codes_of, twice_points
 from dprank.data.comparisons import Comparisons
 from dprank.data.files import require_path
+from dprank.data.headers import no_pair
 from dprank.data.preflib import is_preflib
 from dprank.data.tallies import Tallies
 
@@ -106,7 +107,7 @@ def _questionnaire(table: Table) -> Intake:
     said = {str(column): str(column) for column in table.frame.columns} if declared.pairs is None else declared.pairs
     named = {header: pair for header, it in said.items() if (pair := pair_of(it, table.codes, table.clean))}
     if not named:
-        raise ValueError(f"{table.path}: no column is named like 'Pay vs Hours', by two declared items; say --pairs")
+        raise ValueError(f"{table.path}: {no_pair(list(said), declared.items)}")
     found = [(table.column(header), pair) for header, pair in named.items()]
     names = [column.name for column, _ in found]
     for name in names:

@@ -76,7 +76,7 @@ def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
     yield from _taken_off(raw)
     if raw.declared.kind == "comparisons" and raw.declared.form == "wide" and raw.declared.pairs is None:
         yield from _pairs(raw, intake)
-    lists = [*_lists(raw, intake, texts)]
+    lists = [*_cut_names(raw, intake)] or [*_lists(raw, texts)]
     yield from lists
     if raw.declared.form == "orders" and raw.declared.unranked != "last" and not lists:
         yield from _single(raw)
@@ -119,8 +119,24 @@ def _cells(texts: Mapping[str, int]) -> str:
     return f"in {number} cell{'s' * (number != 1)}"
 
 
-def _lists(raw: Raw, intake: Intake, texts: Mapping[str, int]) -> Iterator[str]:
-    """Cells with several items, by the sign that most of them have; or one item whose name was cut at its commas."""
+def _cut_names(raw: Raw, intake: Intake) -> Iterator[str]:
+    """An item whose name was cut at its commas: nothing else holds its parts, and others are whole."""
+    parts = {text: [it.strip() for it in text.split(",") if it.strip()] for text in intake.unknown if "," in text}
+    codes = {text: [raw.item(it) for it in parts[text]] for text in parts}
+    found = {text: set(it) for text, it in codes.items() if None not in it and len(it) > 1}
+    where = Counter(at for it in found.values() for at in it)
+    alone = {raw.item(text) for text in intake.written}
+    whole = len(where) < len(raw.declared.items) and (raw.declared.form != "orders" or bool(alone - {None}))
+    if found and whole and not alone & set(where) and max(where.values()) == 1:
+        text = next(iter(found))
+        yield (
+            f"cells hold {shown(text)}, which was declared as {len(parts[text])} items: name all items in a text file, "
+            "one a line, where a name has a comma"
+        )
+
+
+def _lists(raw: Raw, texts: Mapping[str, int]) -> Iterator[str]:
+    """Cells with several items, by the sign that most of them have."""
     best: tuple[int, str, dict[str, int], dict[str, list[str]]] = (0, "", {}, {})
     few = [it for it in raw.codes if it] if len(raw.codes) <= JOINED else []
     joined = re.compile(f"(?:{'|'.join(sorted(map(re.escape, few), key=len, reverse=True)) or '(?!)'})++")
@@ -138,17 +154,6 @@ def _lists(raw: Raw, intake: Intake, texts: Mapping[str, int]) -> Iterator[str]:
     _, sign, found, parts = best
     if not found:
         return
-    if sign == ",":
-        alone = {raw.item(text) for text in intake.written}
-        where = Counter(raw.item(it) for text in found for it in parts[text])
-        cut = [text for text in found if all(where[raw.item(it)] == 1 for it in parts[text])]
-        cut = [text for text in cut if not alone & {raw.item(it) for it in parts[text]}]
-        if len(cut) == len(found) and len(where) < len(raw.declared.items):
-            yield (
-                f"cells hold {shown(cut[0])}, which was declared as {len(parts[cut[0]])} items: name all items in a "
-                "text file, one a line, where a name has a comma"
-            )
-            return
     do = "a row an item is needed"
     if raw.declared.form == "orders":
         said = f"--between {shown(sign)} reads it, the best first; else " * bool(sign.strip(" \n\t<"))

@@ -24,8 +24,7 @@ def in_places(raw: Raw) -> Iterator[str]:
     values = _values(raw) if declared.kind == "ballots" else None
     if values is None or declared.best == "high":
         return
-    said = ~np.isnan(values)
-    values = values[said.any(axis=1)]
+    values = values[~np.isnan(values).all(axis=1) & ~np.isinf(values).any(axis=1)]
     if not len(values):
         return
     values = values + (1 - (1 if declared.lowest is None else declared.lowest))
@@ -88,18 +87,17 @@ def _values(raw: Raw) -> NDArray[np.float64] | None:
     group = np.zeros(len(item), np.int64)
     for key in keys:
         group = np.unique(group * (len(item) + 1) + key.factorize()[0], return_inverse=True)[1].ravel()
-    used = (item >= 0) & ~np.isnan(place) & (group < LOOKED_AT)
+    used = (item >= 0) & np.isfinite(place) & (group < LOOKED_AT)
     values = np.full((int(group.max(initial=-1)) + 1, len(declared.items)), np.nan)[:LOOKED_AT]
     values[group[used], item[used]] = place[used]
     return values
 
 
 def _read(raw: Raw, column: Any) -> NDArray[np.float64]:
-    """Places as they are declared, not-a-number where there is none."""
+    """Places as they are declared, not-a-number where there is none, and -inf where it is no place."""
     codes, distinct = column.factorize()
     meaning = place_reader(raw.declared)
-    found = np.array([meaning(str(it)) for it in distinct], float)[codes]
-    return np.where(np.isfinite(found), found, np.nan)
+    return np.array([meaning(str(it)) for it in distinct], float)[codes]
 
 
 def _others(raw: Raw, most: float) -> list[str]:
@@ -114,7 +112,7 @@ def _others(raw: Raw, most: float) -> list[str]:
         if raw.clean(str(name)) in used:
             continue
         cells = _read(raw, raw.frame.iloc[:, at].head(LOOKED_AT))
-        there = cells[~np.isnan(cells)]
+        there = cells[np.isfinite(cells)]
         whole = len(there) and (there == np.floor(there)).all() and there.max() <= max(most, len(declared.items) + 1)
         if whole and 2 * len(there) > len(cells):
             found.append(str(name))

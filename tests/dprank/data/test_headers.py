@@ -90,6 +90,19 @@ def test_all_that_a_header_lacks_is_said_at_once_with_what_may_be_meant(tmp_path
     assert ballots(["Parks, trees", "Roads"]).read(comma).kept == 1
 
 
+def test_a_pair_whose_name_has_a_comma_and_a_name_with_blanks(tmp_path):
+    path = written(tmp_path, 'who,"Parks, trees vs Roads"\n1,Roads\n')
+    keys = {"kind": "comparisons", "form": "wide", "person": "who", "answers": "names"}
+    with refused("'Parks, trees' is one, with a comma"):
+        Declaration(**keys, items=["Parks", "trees", "Roads"]).read(path)
+    assert Declaration(**keys, items=["Parks, trees", "Roads"]).read(path).kept == 1
+    path = written(tmp_path, "who,roads ,Parks\n1,1,2\n")
+    with refused("no column 'Roads'", "'roads ' is meant, maybe: --clean nfkc,strip,spaces,casefold"):
+        ballots(["Roads", "Parks"]).read(path)
+    rules = ["strip", "casefold"]
+    assert Declaration(kind="ballots", items=["Roads", "Parks"], person="who", clean=rules).read(path).kept == 1
+
+
 def test_words_of_a_lacking_header():
     assert "and 7 more" in no_column([f"c{at}" for at in range(10)], ["x", "y"])
     assert "between columns" in no_column(["who"], ["who roads"]) or "is meant" in no_column(["who"], ["who roads"])
