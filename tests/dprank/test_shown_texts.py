@@ -67,6 +67,47 @@ def test_names_are_shown_as_they_were_declared(tmp_path, capsys):
         assert {*(said + error)} & {"\x1b", "\u202e", "\u200b"} == set()
 
 
+@pytest.mark.parametrize("question", ["ranking", "consensus", "winner", "topk", "agreement"])
+def test_no_table_takes_a_name_for_its_own(question, tmp_path, capsys):
+    """Case 1 of CASES.md, of every question and of all that is shown after it; and what was paid for is there."""
+    named = ["--items", tmp_path / "items.txt", "--person", "who"]
+    ballots(tmp_path)
+    pd.DataFrame({"who": [*range(8)], "it": PLAIN[:2] * 4, "other": PLAIN[1:3] * 4, "x": [1] * 8}).to_csv(
+        tmp_path / "pairs.csv", index=False
+    )
+    words = {
+        "ranking": [
+            "pairs.csv",
+            "--comparisons",
+            "it,other,x",
+            "--map",
+            "1=1,0=0",
+            "--protect",
+            "person",
+            "--answers",
+            "1",
+        ],
+        "topk": ["pairs.csv", "--item", "it", "--k", "8", "--per-person", "1"],
+        "agreement": ["t.csv", "--wide", "--voters", "30"],
+    }.get(question, ["t.csv", "--wide"])
+    kept, out = tmp_path / "b.sqlite", tmp_path / "r.json"
+    assert run(capsys, "budget", kept, "--epsilon", "100")[0] == 0
+    spend = ["--epsilon", "50", "--budget", kept, "--dataset", "[/] of [bold]us[/]", "--out", out]
+    code, said, _ = run(capsys, "release", question, tmp_path / words[0], *words[1:], *named, *spend)
+    assert code == 0
+    all_named = question in ("ranking", "consensus", "topk")
+    shown = [name for name in SEEN if name in said]
+    assert shown == SEEN if all_named else len(shown) == (question == "winner")
+    assert "'[/] of [bold]us[/]'" in said
+    assert "left for [/] of [bold]us[/]" in run(capsys, "budget", kept)[1]
+    for after in (["verify", out, "--budget", kept], ["report", out], ["report", out, "--html"]):
+        code, said, _ = run(capsys, *after)
+        assert code == 0
+        assert {*said} & {"\x1b", "\u202e", "\u200b"} == set()
+    people = ["--persons", "30", "--epsilon", "1", *(["--k", "1"] if question == "topk" else [])]
+    assert run(capsys, "plan", question, "--items", tmp_path / "items.txt", *people)[0] == 0
+
+
 @pytest.mark.parametrize("what", ["shown_frame", "told", "ranges"])
 @pytest.mark.parametrize("written", [True, False])
 def test_what_fails_after_the_spending_loses_nothing(what, written, tmp_path, capsys, monkeypatch):
