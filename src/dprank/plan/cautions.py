@@ -43,13 +43,26 @@ def warned(setting: Setting, best: Any, choices: Sequence[Any]) -> Iterator[str]
     if setting.question == "ranking":
         yield from _unequal(setting, best, choices)
     if setting.named is not None and setting.named < setting.n_items and setting.unranked != "last":
-        turned = misplaced(crowd_of(setting))
-        if turned >= _TURNED:
-            yield (
-                f"Ballots that name {setting.named} of {setting.n_items} items say nothing of the others: an item that "
-                f"many name last of all loses to one that nobody names. Without noise {turned:.0%} of pairs come out "
-                "the wrong way round; if who leaves an item out puts it behind, declare --unranked last"
-            )
+        yield from _left_out(setting, choices)
+
+
+def _left_out(setting: Setting, choices: Sequence[Any]) -> Iterator[str]:
+    """That ballots which leave items out say nothing of them."""
+    turned = misplaced(crowd_of(setting))
+    if setting.question == "winner":
+        worst = max(choices, key=lambda choice: choice.sampling)
+        turned, lost = worst.sampling, f"by {worst.parameters['rule']} another winner is named with chance "
+        said = f"{lost}{turned:.0%} without noise, such as an item that nobody names, which is beaten by none"
+    else:
+        said = (
+            "an item that many name last of all loses to one that nobody names. Without noise "
+            f"{turned:.0%} of pairs come out the wrong way round"
+        )
+    if turned >= _TURNED:
+        yield (
+            f"Ballots that name {setting.named} of {setting.n_items} items say nothing of the others: {said}; if who "
+            "leaves an item out puts it behind, declare --unranked last"
+        )
 
 
 def _lost(setting: Setting, best: Any) -> Iterator[str]:

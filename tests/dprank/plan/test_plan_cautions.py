@@ -130,6 +130,18 @@ def test_no_part_of_an_error_is_below_nothing():
             assert math.isclose(sum(parts), choice.error, abs_tol=1e-12)
 
 
+def test_a_winner_that_nobody_names_is_warned_of():
+    asked = {"persons": 5000, "epsilon": 1.0, "named": 3}
+    found = dprank.plan("winner", items=40, **asked)
+    by_rule = {choice.parameters["rule"]: choice for choice in found.choices}
+    assert by_rule["maximin"].sampling > 0.9
+    [told] = said_of(found, "--unranked last")
+    assert f"by maximin another winner is named with chance {by_rule['maximin'].sampling:.0%} without noise" in told
+    # what is no harm is not said
+    assert dprank.plan("winner", items=40, unranked="last", **asked).cautions == ()
+    assert dprank.plan("winner", items=10, **asked).cautions == ()
+
+
 # --- pairs that are asked about unequally often -----------------------------------------------------------------------
 
 
