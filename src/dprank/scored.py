@@ -168,7 +168,9 @@ def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None) -> s
     if getattr(mechanism, "unit", "voter") == "comparison":
         return "every answer by itself"
     if name in _TALLIED:
-        return f"every item of each {unit}" if most is None else f"at most {_some(most, 'item')} of each {unit}"
+        if most is None or most >= getattr(mechanism, "n_items", most + 1):
+            return f"every item of each {unit}"
+        return f"at most {_some(most, 'item')} of each {unit}"
     if name in _COMPARED and most is not None:
         twice = {"once": ", no pair twice", "matching": ", no item twice"}.get(getattr(mechanism, "design", ""), "")
         return f"at most {_some(most, 'answer')} of each {unit}{twice}{heavy}"

@@ -48,7 +48,7 @@ def few(folder):
 def test_a_choice_says_of_what_it_is_one(bound, first, left_out, way, tmp_path, capsys):
     out, file = tmp_path / "r.json", ["--out", tmp_path / "r.json"]
     code, words, _ = run(capsys, *tools(tmp_path), "--mechanism", way, "--per-person", bound, *file)
-    kept = f"at most {bound} item{'s' * (bound > 1)} of each person"
+    kept = f"at most {bound} item{'s' * (bound > 1)} of each person" if left_out else "every item of each person"
     assert code == 0
     file = json.loads(out.read_text())
     for text in (words, " ".join(file["says"]), report(out.read_text()), report(out.read_text(), "html")):
