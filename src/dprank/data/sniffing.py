@@ -153,7 +153,8 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
     try:
         text = str(rest, encoding)
     except UnicodeDecodeError as error:
-        need = "text in UTF-8 is needed, as 'CSV UTF-8' of Excel" if shown == "UTF-8" else "text in UTF-8 is needed"
+        csv = ", as 'CSV UTF-8' of Excel" * name.lower().endswith((".csv", ".tsv", ".txt"))
+        need = f"text in UTF-8 is needed{csv}"
         require_below(str(rest[: error.start], encoding), f"is not {shown}; {need}")
         text = str(rest, encoding, "backslashreplace")
         said += ", but for bytes that are not, written \\xff"

@@ -103,6 +103,21 @@ def test_a_pair_whose_name_has_a_comma_and_a_name_with_blanks(tmp_path):
     assert Declaration(kind="ballots", items=["Roads", "Parks"], person="who", clean=rules).read(path).kept == 1
 
 
+BODIES = ("", "1,1,2\n", 'x,"who\n",2\n', "who,oak,elm\n" * 3, "sep=;\n", '{"a": 1}\n', "oak;elm;fir\n\xff,,,,,,\n")
+
+
+@pytest.mark.parametrize(
+    "head", ["Who,Oaks,elm", '"a\nb",oak,elm', "who;oak;elm,x", "who,oak,oak", "[oak],who,e", "sep=;"]
+)
+def test_what_a_header_refuses_no_row_changes(head, tmp_path):
+    said = set()
+    for body in BODIES:
+        with pytest.raises(ValueError, match=r"line 1|no column|needed") as caught:
+            ballots(["oak", "elm"]).read(written(tmp_path, f"{head}\n1,2,3\n{body}"))
+        said.add(str(caught.value))
+    assert len(said) == 1
+
+
 def test_words_of_a_lacking_header():
     assert "and 7 more" in no_column([f"c{at}" for at in range(10)], ["x", "y"])
     assert "between columns" in no_column(["who"], ["who roads"]) or "is meant" in no_column(["who"], ["who roads"])
