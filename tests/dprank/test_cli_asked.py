@@ -33,6 +33,7 @@ NOWHERE = {
     "release ranking city.toc --items a,b --protect answer --epsilon 1":
         "is what the file holds; this takes comparisons: ballots, whole orders, go to `release consensus`",
     "release topk city.toc --items a,b --person who --k 1 --per-person 1 --epsilon 1": "this takes tallies: ballots",
+    "count o.csv --wide --items a,b --out x": "counted in parts; ballots, whole orders, go to `release consensus`",
     "release consensus o.csv --itms a,b --epsilon 1": "--itms (Possible options: --items, ",
     "release ranking o.csv --comparisons winner,loser --items a,b --protect answer --epsilon 1":
         "the columns of first, second, answer are needed, each once; of winner and loser alone: ",

@@ -111,6 +111,7 @@ def elsewhere(command: str, flag: str) -> str | None:
     >>> elsewhere("dprank release winner", "--epsylon") is None
     True
     """
-    if not command.startswith("dprank release "):
-        return None
-    return next((TAKEN[kind] for kind, flags in FLAGS.items() if flag.removeprefix("--") in flags.split()), None)
+    kind = next((kind for kind, flags in FLAGS.items() if flag.removeprefix("--") in flags.split()), None)
+    if kind == "ballots" and command in ("dprank count", "dprank split"):
+        return f"comparisons and items of people are counted in parts; {TAKEN[kind]}"
+    return TAKEN.get(str(kind)) if command.startswith("dprank release ") else None
