@@ -14,7 +14,7 @@ from IPython.display import HTML
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from companion.chapters.release_your_own.terminal import Session, folder
+from companion.chapters.release_your_own.terminal import Session, folder, repeatable
 from companion.instruments.style import BAR, COLOURS, key, note, panels, styled
 from companion.instruments.sweep import stream
 from dprank.data.comparisons import Comparisons, read_comparisons
@@ -205,7 +205,7 @@ def first_lines(lines: int = 5) -> Session:
 
 def minister() -> HTML:
     """The report as a page of its own looks, in the midst of this one."""
-    page = report((folder() / "release.json").read_text(encoding="utf-8"), "html")
+    page = repeatable(report((folder() / "release.json").read_text(encoding="utf-8"), "html"))
     body = page.partition("</style>")[2].removesuffix("</html>\n")
     lower = re.sub(r"<(/?)h2>", r"<\1h4>", re.sub(r"<(/?)h1>", r"<\1h3>", body))
     return HTML(f'<div class="minister">{lower}</div>')

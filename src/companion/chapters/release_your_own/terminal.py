@@ -35,6 +35,7 @@ from dprank.privacy import noise
 WIDTH = 80
 #: What a build would not repeat, and what stands in its place.
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+IDENTIFIER = re.compile(r"\bid [0-9a-f]{32}\b")
 
 READ = "--comparisons left,right,answer --map left=1,right=0,equal=0.5 --person person"
 TOPICS = '--items "Pay,Hours,Training,Leave,Equipment,Canteen"'
@@ -141,10 +142,15 @@ def run(command: str) -> Session:
             main(words[1:])
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    text = DAY.sub("20··-··-··", said.getvalue()).replace(f"{folder()}{os.sep}", "")
+    text = repeatable(said.getvalue()).replace(f"{folder()}{os.sep}", "")
     if "drawn by the operating system" in text:
         raise RuntimeError(f"{command}: drawn by the operating system, which no build repeats")
     return Session(command, "\n".join(line.rstrip() for line in text.splitlines()), code)
+
+
+def repeatable(text: str) -> str:
+    """What was said without the day, and without what a receipt makes of it."""
+    return IDENTIFIER.sub(f"id {'·' * 32}", DAY.sub("20··-··-··", text))
 
 
 def walk() -> dict[str, Session]:
