@@ -69,7 +69,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = _command()(arguments, standalone_mode=False, prog_name="dprank")
     except ValueError as error:
         spent = type(error).__name__ == "BudgetRefused"
-        more = "; nothing was spent: ask for no more than fits, or release no more of these people" * spent
+        less = "ask for no more than that, or " if getattr(error, "fits", 0) else ""
+        more = f"; nothing was spent: {less}release no more of these people" * spent
         _refuse(" ".join(str(error).split()) + more, 3 if spent else 2)
     except OSError as error:
         what = "is a folder; the name of a file is needed" if error.errno == EISDIR else error.strerror
