@@ -199,8 +199,8 @@ _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}"
     "td,th{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}th{overflow-wrap:normal}"
-    "td.item{min-width:min(6.5rem,22vw)}"
-    "@media(max-width:30rem){td,th{padding-right:.4rem;font-size:.85rem}}"
+    "td.item{min-width:6rem}"
+    "@media(max-width:30rem){td,th{padding-right:.4rem;font-size:.85rem}}@media(max-width:23rem){td.item{min-width:0}}"
     "figure{margin:1rem 0}svg{max-width:100%;height:auto}figcaption{font-size:.9rem}"
 )
 
