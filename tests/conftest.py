@@ -56,7 +56,7 @@ def every_published_file_is_of_the_schema() -> None:
 
     from dprank import publication
 
-    publication._text = validated(publication._text)  # type: ignore[attr-defined]
+    publication._text = validated(publication._text)  # type: ignore[assignment]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,7 +20,7 @@ import numpy as np
 import dprank
 from dprank.cli import main
 from dprank.data.declaration import _toml
-from dprank.publication import publish
+from dprank.publication import identifier, publish
 
 #: Longest that a command may take, in seconds: a sign that it hangs.
 LONG = 30.0
@@ -134,9 +134,14 @@ def commands(folder, rng, number):
     published = [json.loads(text) for text in releases()]
     table, file, plan, kept = (folder / name for name in ("t.csv", "r.json", "p.toml", "b.sqlite"))
     table.write_text(TABLE)
+    other = folder / "o.json"
+    other.write_text(json.dumps(rng.choice(published)))
     for at in range(number):
-        for command in (["verify"], ["report"], ["verify", "--json"], ["card"]):
+        for command in (["verify"], ["report"], ["verify", "--json"], ["card"], ["compare", other]):
             given = mutated(rng.choice(published), rng)
+            if isinstance(given, dict) and rng.random() < 0.5:  # as a forger leaves it
+                with contextlib.suppress(ValueError):
+                    given["id"] = identifier(given)
             text = json.dumps(given, ensure_ascii=rng.random() < 0.5)
             text = broken(text, rng) if rng.random() < 0.1 else text
             file.write_bytes(text.encode(errors="surrogatepass"))
