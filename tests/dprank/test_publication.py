@@ -396,6 +396,9 @@ def test_title_and_day_are_published(trees, tmp_path):
     assert (file["title"], file["day"], file["wave"], file["replaces"]) == ("Trees", "2026-11-02", None, None)
     shown = json.loads(said("verify", out, "--json").out)
     assert (shown["title"], shown["id"]) == ("Trees", file["id"])
+    facts = ["--name", "n", "--curator", "c", "--author", "a", "--use", "u", "--region", "r"]
+    assert 'publication_date: "2026-11-02"' in said("card", out, *facts).out
+    assert 'publication_date: "2026-11-05"' in said("card", out, *facts, "--day", "2026-11-05").out
     for slip, told in (("2 November", "day = "), ("2026-11-32", "day = ")):
         done = said("release", *trees, "--epsilon", "1", "--day", slip)
         assert (done.code, told in done.error, done.out) == (2, True, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -212,7 +213,7 @@ def card_command(
     author: Annotated[list[str], typer.Option(help="Who fills in the card. Repeat it.")],
     use: Annotated[str, typer.Option(help="What it is for.")],
     region: Annotated[str, typer.Option(help="Of the data, or of the laws that hold for them.")],
-    day: Annotated[str, typer.Option(help="Of publication, as 2026-11-25; today unless given.")] = "",
+    day: Annotated[str, typer.Option(help="Of publication, as 2026-11-25; else the file's, or today.")] = "",
     sector: Annotated[str | None, typer.Option(help=f"One of {', '.join(SECTORS)}.")] = None,
 ) -> None:
     """A card of a published file for OpenDP's registry of deployments, as YAML.
@@ -224,4 +225,7 @@ def card_command(
         name=name, curators=tuple(curator), authors=tuple(author), use=use, region=region, day=day, sector=sector
     )
     with about(file):
-        print(visible_lines(card(published_text(file), facts)), end="")
+        text = published_text(file)
+        if not day and (published := opened(text)["day"]):
+            facts = replace(facts, day=published)
+        print(visible_lines(card(text, facts)), end="")
