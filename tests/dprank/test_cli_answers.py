@@ -230,7 +230,7 @@ def test_items_of_a_column_of_decimals_are_the_numbers(tmp_path):
     words = ["--comparisons", "l,r,x", "--items", "1,2,3", "--person", "who", "--map", "outcome"]
     assert json.loads(said("check", tmp_path / "t.parquet", *words, "--json").out)["rows that count"] == 3
     told = dprank.read_comparisons(
-        tmp_path / "t.parquet", items=["1", "2", "3"], first="l", second="r", outcome="x", voter="who"
+        tmp_path / "t.parquet", items=["1", "2", "3"], first="l", second="r", outcome="x", person="who"
     )
     assert (told.first.tolist(), told.points.tolist()) == ([0, 1, 2], [2, 0, 2])
 

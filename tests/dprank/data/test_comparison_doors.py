@@ -204,7 +204,7 @@ def held(folder, rng, engine):
         assert {why: many for why, many in found.left_out.items() if why in gone} == gone, (engine, where)
     # doors that refuse a row instead of leaving it out take those that count
     fits = [row for row in rows if not counted([row], answers, items)[1]]
-    keys = {"items": items, "voter": "who", "answers": answers, **COLUMNS}
+    keys = {"items": items, "person": "who", "answers": answers, **COLUMNS}
     bad = next((at for at, row in enumerate(rows) if row not in fits), None)
     blank = [row for row in rows if not row[3]]
     if bad is not None and not blank:
