@@ -32,6 +32,8 @@ __all__ = ["is_page", "report"]
 
 #: How a page begins that `report` made.
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="generator" content="dprank report">'
+#: The day behind a title, which no line breaks.
+_DAY = re.compile(r"\(\d{4}-\d\d-\d\d\)$")
 #: What Markdown reads as its own.
 _MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=www)\.")
 #: What drew the noise, in a sentence.
@@ -199,7 +201,7 @@ _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:1rem/1.5 system-ui;max-width:42rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}"
     "td,th{padding:.2rem .8rem .2rem 0;text-align:left;vertical-align:top}th{overflow-wrap:normal}"
-    "td.item{min-width:6rem}"
+    "td.item{min-width:6rem}time{white-space:nowrap}"
     "@media(max-width:30rem){td,th{padding-right:.4rem;font-size:.85rem}}@media(max-width:23rem){td.item{min-width:0}}"
     "figure{margin:1rem 0}svg{max-width:100%;height:auto}figcaption{font-size:.9rem}"
 )
@@ -215,9 +217,10 @@ def _page(
     ]
     shown = f"<figure>{drawn(picture, title)}<figcaption>{_legend(picture)}</figcaption></figure>" if picture else ""
     said = f"<p><strong>{_escaped(first[0])}</strong></p>" + "".join(f"<p>{_escaped(line)}</p>" for line in first[1:])
+    heading = _DAY.sub(r"<time>\g<0></time>", _escaped(title))
     return (
         f'{HEAD}<meta name="viewport" content="width=device-width">'
-        f"<title>{_escaped(title)}</title><style>{_STYLE}</style><h1>{_escaped(title)}</h1>{said}"
+        f"<title>{_escaped(title)}</title><style>{_STYLE}</style><h1>{heading}</h1>{said}"
         f"{shown}{table}{''.join(sections)}</html>\n"
     )
 

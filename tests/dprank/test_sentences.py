@@ -309,7 +309,7 @@ def test_a_report_begins_with_title_day_and_answer():
     assert lines[:2] == ["# Works &amp; roads (2026-11-29)", "**By Borda's rule a is first, then b, c.**"]
     assert "The question: Which order do all ballots together make?" in lines[2]
     page = report(text, "html")
-    assert "<h1>Works &amp; roads (2026-11-29)</h1><p><strong>By Borda&#x27;s rule a is first" in page
+    assert "<h1>Works &amp; roads <time>(2026-11-29)</time></h1><p><strong>By Borda&#x27;s rule a is first" in page
     assert "<title>Works &amp; roads (2026-11-29)</title>" in page
 
 
