@@ -35,7 +35,7 @@ from dprank.privacy import noise
 WIDTH = 80
 #: What a build would not repeat, and what stands in its place.
 DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
-IDENTIFIER = re.compile(r"\bid [0-9a-f]{32}\b")
+IDENTIFIER = re.compile(r"\b(id (?:is )?)[0-9a-f]{32}\b")
 
 READ = "--comparisons left,right,answer --map left=1,right=0,equal=0.5 --person person"
 TOPICS = '--items "Pay,Hours,Training,Leave,Equipment,Canteen"'
@@ -150,7 +150,7 @@ def run(command: str) -> Session:
 
 def repeatable(text: str) -> str:
     """What was said without the day, and without what a receipt makes of it."""
-    return IDENTIFIER.sub(f"id {'·' * 32}", DAY.sub("20··-··-··", text))
+    return IDENTIFIER.sub(rf"\1{'·' * 32}", DAY.sub("20··-··-··", text))
 
 
 def walk() -> dict[str, Session]:

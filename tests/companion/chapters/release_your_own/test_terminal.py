@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -93,3 +94,8 @@ def test_the_picture_and_the_page(told):
     assert "<h2" not in page
     numbers = survey.numbers(made, survey.refusals(), survey.wrong_pairs(surveys=10))
     assert all(numbers.values())
+
+
+def test_the_ministers_page_has_no_day_and_no_identifier(told):
+    """They are others tomorrow: a build on another day is the same."""
+    assert re.search(r"[0-9a-f]{32}|20\d\d-\d\d", survey.minister().data) is None
