@@ -14,19 +14,14 @@ keeper, where readers ask for them.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
 import re
-import secrets
 import sqlite3
-import stat
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -43,7 +38,23 @@ from dprank._require import (
     shown_down,
 )
 from dprank._typed import Typed, exact_of, said
-from dprank.privacy.filters import COMPOSITIONS, NO_FILTER, NOTHING, Composition, Cost, Limit, cost_of
+from dprank.privacy._budget_file import (
+    PATIENCE,
+    chain,
+    create,
+    fraction_of,
+    is_blank,
+    is_chained,
+    is_there,
+    named,
+    opened,
+    require_chain,
+    require_path,
+    spent_of,
+    text_of,
+    undamaged,
+)
+from dprank.privacy.filters import COMPOSITIONS, NO_FILTER, Composition, Cost, Limit, cost_of
 from dprank.privacy.guarantee import Adjacency, Guarantee, Unit
 from dprank.privacy.noise import SECURE, drawn_exactly
 
@@ -53,43 +64,6 @@ __all__ = ["LARGEST", "LONGEST", "PATIENCE", "SMALLEST", "Budget", "BudgetRefuse
 SMALLEST, LARGEST = 1e-9, 1e6
 #: Most characters of the name of a data set, and of what a release is.
 LONGEST = 200
-#: Seconds that a file is waited for which another process holds.
-PATIENCE = 30.0
-#: "dprB": marks SQLite files that are budgets.
-_APPLICATION = 0x64707242
-#: Of the file, by its composition. Version 0.2 wrote those without a chain: they are read, and chained when next
-#: written to.
-_VERSIONS: dict[Composition, int] = {"basic": 3, "zcdp": 4}
-_UNCHAINED: dict[Composition, int] = {"basic": 1, "zcdp": 2}
-_TABLES = """
-CREATE TABLE limits (
-  epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL, adjacency TEXT NOT NULL{limit});
-CREATE TABLE entries (
-  number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, unit TEXT NOT NULL,
-  adjacency TEXT NOT NULL, charged_epsilon TEXT NOT NULL, charged_delta TEXT NOT NULL, what TEXT NOT NULL,
-  day TEXT NOT NULL{entry});
-CREATE INDEX entries_of_dataset ON entries (dataset)
-"""
-#: Columns more of "zcdp": exact, so that anybody can add up anew. `rho` is what the mechanism states, or empty: then it
-#: is half the square of epsilon, for all but events of chance delta, which is the rest.
-_LIMIT_COLUMNS = ", rho TEXT NOT NULL, spare TEXT NOT NULL"
-_ENTRY_COLUMNS = ", rho TEXT NOT NULL, charged_rho TEXT NOT NULL, charged_rest TEXT NOT NULL"
-#: Digests of the limit (number 0), and of each entry with the one before it.
-_CHAIN = "CREATE TABLE chain (number INTEGER PRIMARY KEY, salt TEXT NOT NULL, digest TEXT NOT NULL)"
-#: INSERT OR REPLACE deletes without a trigger for it: hence those before insertion.
-_TRIGGERS = {
-    "limits_stay": "UPDATE ON limits",
-    "limits_remain": "DELETE ON limits",
-    "limits_once": "INSERT ON limits WHEN EXISTS (SELECT 1 FROM limits)",
-    "entries_stay": "UPDATE ON entries",
-    "entries_remain": "DELETE ON entries",
-    "entries_in_turn": "INSERT ON entries WHEN NEW.number IS NOT (SELECT COALESCE(MAX(number), 0) + 1 FROM entries)",
-}
-_CHAIN_TRIGGERS = {
-    "chain_stays": "UPDATE ON chain",
-    "chain_remains": "DELETE ON chain",
-    "chain_in_turn": "INSERT ON chain WHEN NEW.number IS NOT (SELECT COALESCE(MAX(number), -1) + 1 FROM chain)",
-}
 
 
 class BudgetRefused(ValueError):
@@ -303,35 +277,35 @@ class Budget:
         adjacency: Adjacency | None = None,
         composition: Composition | None = None,
     ) -> None:
-        self.path = _require_path(path)
+        self.path = require_path(path)
         given = _require_limits(epsilon, delta, unit, adjacency, composition)
-        if not _is_there(self.path) or _is_blank(self.path):
+        if not is_there(self.path) or is_blank(self.path):
             if epsilon is None:
                 new = "dprank budget FILE --epsilon 3"
-                raise FileNotFoundError(f"{_named(self.path)}: no such budget; epsilon is needed to create it: {new}")
+                raise FileNotFoundError(f"{named(self.path)}: no such budget; epsilon is needed to create it: {new}")
             promise = Guarantee(**{name: value for name, value in given.items() if name != "composition"})
             exact = _typed_or(epsilon, promise.epsilon), _typed_or(delta, promise.delta)
-            self.made = self._create(Limit.of(promise, given.get("composition", "basic"), exact))
-        with self._opened() as (db, limit):
-            _require_chain(self.path, db, limit.composition)
+            self.made = create(self.path, Limit.of(promise, given.get("composition", "basic"), exact))
+        with opened(self.path) as (db, limit):
+            require_chain(self.path, db, limit.composition)
             there = vars(limit.guarantee) | {"composition": limit.composition}
         for name, value in given.items():
             if value != there[name]:
-                raise ValueError(f"{name} = {shown(value)}; the limit in {_named(self.path)} has {shown(there[name])}")
+                raise ValueError(f"{name} = {shown(value)}; the limit in {named(self.path)} has {shown(there[name])}")
 
     def __repr__(self) -> str:
-        return f"Budget({_named(self.path)})"
+        return f"Budget({named(self.path)})"
 
     @property
     def limit(self) -> Guarantee:
         """What may be lost of each data set."""
-        with self._opened() as (_, limit):
+        with opened(self.path) as (_, limit):
             return limit.guarantee
 
     @property
     def composition(self) -> Composition:
         """How losses add up."""
-        with self._opened() as (_, limit):
+        with opened(self.path) as (_, limit):
             return limit.composition
 
     def spend(
@@ -380,12 +354,12 @@ class Budget:
         guarantee = _require_guarantee(guarantee)
         dataset, what = _require_line("dataset", dataset), _require_line("what", what, empty=True)
         rho = None if rho is None else require_loss("rho", rho, up=True)
-        with self._opened("BEGIN IMMEDIATE") as (db, limit):
+        with opened(self.path, "BEGIN IMMEDIATE") as (db, limit):
             unit, adjacency = limit.guarantee.unit, limit.guarantee.adjacency
             _require_known(self.path, db, dataset, new_dataset)
             with _way_out(guarantee, limit.guarantee):
                 cost = cost_of(guarantee, unit, adjacency, rho)
-            spent = _spent(self.path, db, dataset, limit)
+            spent = spent_of(self.path, db, dataset, limit)
             typed = cost
             if asked is not None and limit.decimal:
                 typed = cost_of(guarantee, unit, adjacency, rho, (exact_of(asked[0]), exact_of(asked[1])))
@@ -394,14 +368,14 @@ class Budget:
                 raise _refusal(self.path, dataset, guarantee, typed, spent, limit)
             cost = fitting[0]
             number = db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM entries").fetchone()[0]
-            promised = _text(guarantee.epsilon), _text(guarantee.delta), guarantee.unit, guarantee.adjacency
-            charged = _text(cost.epsilon), _text(cost.delta)
+            promised = text_of(guarantee.epsilon), text_of(guarantee.delta), guarantee.unit, guarantee.adjacency
+            charged = text_of(cost.epsilon), text_of(cost.delta)
             row: tuple[Any, ...] = (number, dataset, *promised, *charged, what, datetime.now(UTC).date().isoformat())
             if limit.composition == "zcdp":
-                stated = "" if rho is None or math.isinf(rho) else _text(rho)
-                row = (*row, stated, _text(cost.rho), _text(cost.rest))
+                stated = "" if rho is None or math.isinf(rho) else text_of(rho)
+                row = (*row, stated, text_of(cost.rho), text_of(cost.rest))
             db.execute(f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", row)
-            _chain(self.path, db, limit.composition)
+            chain(self.path, db, limit.composition)
             return _receipt(self.path, db, limit, dataset)
 
     def release(self, mechanism: Any, data: Any, *, dataset: str, what: str = "", new_dataset: bool = False) -> Any:
@@ -470,12 +444,12 @@ class Budget:
         """
         dataset = _require_line("dataset", dataset)
         number = require_whole("number", number, 1)
-        with self._opened() as (db, limit):
-            if not _is_chained(db):
+        with opened(self.path) as (db, limit):
+            if not is_chained(db):
                 raise ValueError(
-                    f"{_named(self.path)}: was written by dprank 0.2 and gave no receipts; its next release begins to"
+                    f"{named(self.path)}: was written by dprank 0.2 and gave no receipts; its next release begins to"
                 )
-            _require_chain(self.path, db, limit.composition)
+            require_chain(self.path, db, limit.composition)
             return _receipt(self.path, db, limit, dataset, number)
 
     def verify(self, receipt: Receipt, guarantee: Guarantee | None = None) -> None:
@@ -509,33 +483,33 @@ class Budget:
         there = self.receipt(receipt.dataset, receipt.number)
         if there.digest != receipt.digest:
             raise ValueError(
-                f"{_named(self.path)}: entry {receipt.number} of {shown(receipt.dataset)} has another digest than the "
+                f"{named(self.path)}: entry {receipt.number} of {shown(receipt.dataset)} has another digest than the "
                 "receipt: a copy in which something else was spent, or another budget"
             )
         if there != receipt:
             raise ValueError(
-                f"{_named(self.path)}: what is left after entry {receipt.number} of {shown(receipt.dataset)} is not "
+                f"{named(self.path)}: what is left after entry {receipt.number} of {shown(receipt.dataset)} is not "
                 f"what the receipt says: {there.left}"
             )
         entry = self.entries(receipt.dataset)[receipt.number - 1]
         promised = Guarantee(entry.epsilon, entry.delta, entry.unit, entry.adjacency)
         if guarantee is not None and promised != guarantee:
             raise ValueError(
-                f"{_named(self.path)}: entry {receipt.number} of {shown(receipt.dataset)} paid for {promised}, not for "
+                f"{named(self.path)}: entry {receipt.number} of {shown(receipt.dataset)} paid for {promised}, not for "
                 f"{guarantee}"
             )
 
     def spent(self, dataset: str) -> Guarantee:
         """All that was lost of a data set, rounded up: the least of the sums that hold."""
         dataset = _require_line("dataset", dataset)
-        with self._opened() as (db, limit):
-            return _guarantee(limit, *limit.promised(_spent(self.path, db, dataset, limit)))
+        with opened(self.path) as (db, limit):
+            return _guarantee(limit, *limit.promised(spent_of(self.path, db, dataset, limit)))
 
     def remaining(self, dataset: str) -> Guarantee:
         """What may still be lost of a data set, rounded down; of composition "zcdp" the most without a delta."""
         dataset = _require_line("dataset", dataset)
-        with self._opened() as (db, limit):
-            return _guarantee(limit, *limit.left(_spent(self.path, db, dataset, limit)))
+        with opened(self.path) as (db, limit):
+            return _guarantee(limit, *limit.left(spent_of(self.path, db, dataset, limit)))
 
     def written(self, dataset: str) -> tuple[Guarantee, Guarantee]:
         """What was lost of a data set, and what is left, as one writes them: decimals of decimals, which add up.
@@ -555,8 +529,8 @@ class Budget:
         epsilon = 0.75 (central; replace one voter)
         """
         dataset = _require_line("dataset", dataset)
-        with self._opened() as (db, limit):
-            cost = _spent(self.path, db, dataset, limit)
+        with opened(self.path) as (db, limit):
+            cost = spent_of(self.path, db, dataset, limit)
             return _guarantee(limit, *_said_spent(limit, cost)), _guarantee(limit, *_said_left(limit, cost))
 
     def remaining_rho(self, dataset: str) -> float | None:
@@ -575,20 +549,20 @@ class Budget:
         0.01 epsilon = 0.743946, delta = 5e-07 (central; replace one voter)
         """
         dataset = _require_line("dataset", dataset)
-        with self._opened() as (db, limit):
+        with opened(self.path) as (db, limit):
             if limit.composition == "basic":
                 return None
-            return _down(limit.left_rho(_spent(self.path, db, dataset, limit)))
+            return _down(limit.left_rho(spent_of(self.path, db, dataset, limit)))
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """All that was spent, in order; of one data set if it is given."""
         chosen = () if dataset is None else (_require_line("dataset", dataset),)
         columns = ", ".join(it.name for it in fields(Entry) if not it.name.endswith("rho"))
-        with self._opened() as (db, limit):
+        with opened(self.path) as (db, limit):
             columns += ", rho, charged_rho" if limit.composition == "zcdp" else ", '', ''"
             query = f"SELECT {columns} FROM entries {'WHERE dataset = ?' * len(chosen)} ORDER BY number"
             rows = db.execute(query, chosen).fetchall()
-        with _undamaged(self.path):
+        with undamaged(self.path):
             return [_entry(*row) for row in rows]
 
     def to_frame(self) -> Any:
@@ -596,166 +570,6 @@ class Budget:
         import pandas as pd
 
         return pd.DataFrame([asdict(entry) for entry in self.entries()], columns=[it.name for it in fields(Entry)])
-
-    def _create(self, limit: Limit) -> bool:
-        """Make the file, unless another process just did; whether this one made it."""
-        with _connected(self.path, "rwc") as db:
-            db.execute("BEGIN IMMEDIATE")
-            if made := db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] == 0:
-                db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                db.execute(f"PRAGMA user_version = {_UNCHAINED[limit.composition]}")
-                more = limit.composition == "zcdp"
-                tables = _TABLES.format(limit=_LIMIT_COLUMNS * more, entry=_ENTRY_COLUMNS * more)
-                for statement in tables.split(";"):
-                    db.execute(statement)
-                _guard(db, _TRIGGERS)
-                promise = limit.guarantee
-                row = [_text(limit.epsilon), _text(limit.delta), promise.unit, promise.adjacency]
-                row += [_text(limit.rho), _text(limit.spare)] * more
-                db.execute(f"INSERT INTO limits VALUES ({', '.join('?' * len(row))})", row)
-                _chain(self.path, db, limit.composition)
-            db.execute("COMMIT")
-        return made
-
-    @contextmanager
-    def _opened(self, begin: str = "BEGIN") -> Iterator[tuple[sqlite3.Connection, Limit]]:
-        """One transaction, and the limit: committed at the end, undone if anything is raised."""
-        if not _is_there(self.path):
-            raise FileNotFoundError(f"{_named(self.path)}: no such file; the budget that was opened is gone")
-        # a connection each: none is carried into another process or thread
-        with _connected(self.path, "rw") as db:
-            composition = _require_budget(self.path, db)
-            db.execute("PRAGMA journal_mode = DELETE")
-            db.execute(begin)
-            yield db, _limit(self.path, db, composition)
-            db.execute("COMMIT")
-
-
-@contextmanager
-def _connected(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
-    # Rollback journal, not WAL: one file that can be copied and is whole, and no shared memory. EXTRA, since FULL does
-    # not flush the folder after the journal is deleted: a loss of power could undo what was recorded and shown.
-    with _one_line(path):
-        uri = f"{path.as_uri()}?mode={mode}"
-        with closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)) as db:
-            db.execute("PRAGMA synchronous = EXTRA")
-            db.execute("PRAGMA fullfsync = ON")  # macOS, where fsync alone does not reach the disk
-            yield db
-
-
-@contextmanager
-def _one_line(path: Path) -> Iterator[None]:
-    """What SQLite says, in one line that names the file."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-        kind, why = _FAULTS.get(code, (OSError, f"cannot be used: {shown(str(error))}"))
-        raise kind(f"{_named(path)}: {why}") from None
-    except UnicodeDecodeError:  # SQLite's own message may quote a damaged file's bytes
-        raise ValueError(f"{_named(path)}: {_DAMAGED}") from None
-
-
-_DAMAGED = (
-    "is damaged: no budget as dprank wrote it; restore it from a copy, which knows nothing of what was released since"
-)
-_FAULTS: dict[int, tuple[type[Exception], str]] = {
-    sqlite3.SQLITE_BUSY: (TimeoutError, "another process holds it; nothing is released"),
-    sqlite3.SQLITE_LOCKED: (TimeoutError, "another process holds it; nothing is released"),
-    sqlite3.SQLITE_PERM: (PermissionError, "must be writable, and so must its folder"),
-    sqlite3.SQLITE_READONLY: (PermissionError, "must be writable, and so must its folder"),
-    sqlite3.SQLITE_CANTOPEN: (PermissionError, "cannot be opened; it and its folder must be readable and writable"),
-    sqlite3.SQLITE_FULL: (OSError, "the disk is full; nothing is released"),
-    sqlite3.SQLITE_IOERR: (OSError, "the disk fails or is full; nothing is released"),
-    sqlite3.SQLITE_NOTADB: (ValueError, "is no SQLite file; a budget of dprank is needed"),
-    sqlite3.SQLITE_CORRUPT: (ValueError, _DAMAGED),
-    sqlite3.SQLITE_CONSTRAINT: (ValueError, _DAMAGED),
-    sqlite3.SQLITE_ERROR: (ValueError, _DAMAGED),
-    0: (ValueError, _DAMAGED),  # text that is none
-}
-
-
-@contextmanager
-def _undamaged(path: Path) -> Iterator[None]:
-    """What is no row of ours is said to be damage."""
-    try:
-        yield
-    except (ValueError, TypeError, ArithmeticError, AttributeError):
-        raise ValueError(f"{_named(path)}: {_DAMAGED}") from None
-
-
-def _is_blank(path: Path) -> bool:
-    """Whether its making was undone: SQLite then finds no page."""
-    with _connected(path, "rw") as db:
-        return db.execute("PRAGMA page_count").fetchone()[0] == 0
-
-
-def _require_budget(path: Path, db: sqlite3.Connection) -> Composition:
-    """Refuse an SQLite file of others, and of later versions."""
-    mark, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    if mark != _APPLICATION:
-        raise ValueError(f"{_named(path)}: an SQLite file, but no budget; a budget of dprank is needed")
-    for composition in COMPOSITIONS:
-        if version in (_VERSIONS[composition], _UNCHAINED[composition]):
-            return composition
-    known = [*_VERSIONS.values(), *_UNCHAINED.values()]
-    read = f"{min(known)} to {max(known)}"
-    raise ValueError(f"{_named(path)}: a budget of format {version}; this version of dprank reads {read}")
-
-
-def _is_chained(db: sqlite3.Connection) -> bool:
-    return db.execute("PRAGMA user_version").fetchone()[0] in _VERSIONS.values()
-
-
-def _guard(db: sqlite3.Connection, triggers: dict[str, str]) -> None:
-    for name, event in triggers.items():
-        stop = "SELECT RAISE(ABORT, 'what is in a budget stays')"
-        db.execute(f"CREATE TRIGGER {name} BEFORE {event} BEGIN {stop}; END")
-
-
-def _written(db: sqlite3.Connection, composition: Composition, first: int = 0) -> Iterator[tuple[Any, ...]]:
-    """What is chained, from a number on: the limit, which is number 0, then the entries in order."""
-    more = composition == "zcdp"
-    if first == 0:
-        columns = "epsilon, delta, unit, adjacency" + _named_only(_LIMIT_COLUMNS) * more
-        yield from ((0, composition, *row) for row in db.execute(f"SELECT {columns} FROM limits"))
-    columns = "number, dataset, epsilon, delta, unit, adjacency, charged_epsilon, charged_delta, what, day"
-    columns += _named_only(_ENTRY_COLUMNS) * more
-    yield from db.execute(f"SELECT {columns} FROM entries WHERE number >= ? ORDER BY number", (first,))
-
-
-def _named_only(columns: str) -> str:
-    return columns.replace(" TEXT NOT NULL", "")
-
-
-def _digest(salt: str, before: str, row: tuple[Any, ...]) -> str:
-    return hashlib.sha256(json.dumps([salt, before, *row]).encode("ascii")).hexdigest()
-
-
-def _chain(path: Path, db: sqlite3.Connection, composition: Composition) -> None:
-    """Chain what is not yet: the last entry; of a file without a chain the limit, and all entries, in one go."""
-    if not _is_chained(db):
-        db.execute(_CHAIN)
-        _guard(db, _CHAIN_TRIGGERS)
-        db.execute(f"PRAGMA user_version = {_VERSIONS[composition]}")
-    last, before = db.execute("SELECT number, digest FROM chain ORDER BY number DESC LIMIT 1").fetchone() or (-1, "")
-    with _undamaged(path):
-        for row in list(_written(db, composition, last + 1)):
-            salt = secrets.token_hex(32)
-            before = _digest(salt, before, row)
-            db.execute("INSERT INTO chain VALUES (?, ?, ?)", (row[0], salt, before))
-
-
-def _require_chain(path: Path, db: sqlite3.Connection, composition: Composition) -> None:
-    """Refuse a file in which anything is not as it was when it was chained."""
-    if not _is_chained(db):
-        return
-    links, before = db.execute("SELECT number, salt, digest FROM chain ORDER BY number"), ""
-    with _undamaged(path):
-        for row, (number, salt, digest) in zip(_written(db, composition), links, strict=True):
-            if (row[0], _digest(salt, before, row)) != (number, digest):
-                raise ValueError
-            before = digest
 
 
 def _require_known(path: Path, db: sqlite3.Connection, dataset: str, new: Any) -> None:
@@ -766,13 +580,13 @@ def _require_known(path: Path, db: sqlite3.Connection, dataset: str, new: Any) -
     if (dataset in known) == new and known:
         if new:
             raise ValueError(
-                f"{_named(path)}: {shown(dataset)} is there already and nothing of it is new: leave out --new-dataset "
+                f"{named(path)}: {shown(dataset)} is there already and nothing of it is new: leave out --new-dataset "
                 "(new_dataset in Python)"
             )
         like = [name for name in known if _plain(name) == _plain(dataset)]
         which = f"knows {shown(like[0])}, which differs in case or blanks alone" if like else f"knows {_several(known)}"
         raise ValueError(
-            f"dataset = {shown(dataset)}; {_named(path)} {which}: say that name if these are data of its people, or "
+            f"dataset = {shown(dataset)}; {named(path)} {which}: say that name if these are data of its people, or "
             "--new-dataset (in Python new_dataset=True) if they are others', whose budget begins now"
         )
 
@@ -793,13 +607,13 @@ def _receipt(path: Path, db: sqlite3.Connection, limit: Limit, dataset: str, num
     number = count if number is None else number
     if number > count:
         raise ValueError(
-            f"{_named(path)}: has {count} entries of {shown(dataset)}, and this is a receipt of number {number}: "
+            f"{named(path)}: has {count} entries of {shown(dataset)}, and this is a receipt of number {number}: "
             "a copy from before, or another budget"
         )
     query = "SELECT number FROM entries WHERE dataset = ? ORDER BY number LIMIT 1 OFFSET ?"
     at = db.execute(query, (dataset, number - 1)).fetchone()[0]
     digest = db.execute("SELECT digest FROM chain WHERE number = ?", (at,)).fetchone()[0]
-    spent = _spent(path, db, dataset, limit, at)
+    spent = spent_of(path, db, dataset, limit, at)
     rho = None if limit.composition == "basic" else _down(limit.left_rho(spent))
     return Receipt(dataset, number, digest, _guarantee(limit, *_said_left(limit, spent)), rho)
 
@@ -813,38 +627,6 @@ def _said_spent(limit: Limit, spent: Cost) -> tuple[float, float]:
 def _said_left(limit: Limit, spent: Cost) -> tuple[float, float]:
     epsilon, delta = limit.rest(spent)
     return said(epsilon, up=False), said(delta, up=False)
-
-
-def _limit(path: Path, db: sqlite3.Connection, composition: Composition) -> Limit:
-    """The limit, if the record is whole: all guards in place, and no number left out."""
-    guards = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-    count, last = db.execute("SELECT COUNT(*), COALESCE(MAX(number), 0) FROM entries").fetchone()
-    chained = _is_chained(db)
-    links = db.execute("SELECT COUNT(*), MAX(number) FROM chain").fetchone() if chained else (last + 1, last)
-    more = ", rho, spare" if composition == "zcdp" else ", '0/1', '0/1'"
-    rows = db.execute(f"SELECT epsilon, delta, unit, adjacency{more} FROM limits").fetchall()
-    with _undamaged(path):
-        ((epsilon, delta, unit, adjacency, rho, spare),) = rows
-        if guards != set(_TRIGGERS) | set(_CHAIN_TRIGGERS if chained else ()):
-            raise ValueError
-        if count != last or links != (last + 1, last):
-            raise ValueError
-        exact = _fraction(epsilon), _fraction(delta)
-        promise = Guarantee(float(exact[0]), float(exact[1]), unit, adjacency)
-        limit = Limit(promise, composition, _fraction(rho), _fraction(spare), exact)
-        if composition == "zcdp" and not 0 < limit.spare < limit.delta:
-            raise ValueError
-        return limit
-
-
-def _spent(path: Path, db: sqlite3.Connection, dataset: str, limit: Limit, last: int | None = None) -> Cost:
-    """All that was charged to a data set, up to the entry of that number in the file."""
-    more = "charged_rho, charged_rest" if limit.composition == "zcdp" else "'0/1', '0/1'"
-    query = f"SELECT charged_epsilon, charged_delta, {more} FROM entries WHERE dataset = ? AND number <= ?"
-    most = sys.maxsize if last is None else last
-    rows = Counter(db.execute(query, (dataset, most)))  # what is charged a thousand times is read once
-    with _undamaged(path):
-        return sum((Cost(*(times * _fraction(text) for text in row)) for row, times in rows.items()), NOTHING)
 
 
 @contextmanager
@@ -900,7 +682,7 @@ def _refusal(path: Path, dataset: str, given: Guarantee, cost: Cost | None, spen
     under = f" of adjacency {given.adjacency!r}" * (given.adjacency != limit.guarantee.adjacency)
     lost = f", delta = {given.delta!r}," if given.delta and limit.composition == "basic" else ""
     said_of.append(f"at most epsilon = {shown_down(fits)}{under}{lost} fits" if fits else "nothing more fits")
-    refusal = BudgetRefused(f"{_named(path)} refuses for {shown(dataset)}: {'; '.join(said_of)}")
+    refusal = BudgetRefused(f"{named(path)} refuses for {shown(dataset)}: {'; '.join(said_of)}")
     for name, pair in figures.items():
         setattr(refusal, name, pair)
     refusal.rho, refusal.fits = by_rho, fits
@@ -923,24 +705,11 @@ def _stated_rho(mechanism: Any) -> float | None:
     return None
 
 
-def _text(number: float | Fraction) -> str:
-    exact = Fraction(number)
-    return f"{exact.numerator}/{exact.denominator}"
-
-
-def _fraction(text: str) -> Fraction:
-    """What `_text` wrote, and nothing else."""
-    exact = Fraction(*map(int, text.split("/")))
-    if exact < 0 or f"{exact.numerator}/{exact.denominator}" != text:
-        raise ValueError
-    return exact
-
-
 def _entry(number: int, name: str, epsilon: str, delta: str, *others: Any) -> Entry:
     unit, adjacency, what, day, *charged, rho, by_rho = others
-    losses = float(_fraction(epsilon)), float(_fraction(delta))
-    stated, cost = (None if not text else said(_fraction(text), up=True) for text in (rho, by_rho))
-    lost, failing = (said(_fraction(text), up=True) for text in charged)
+    losses = float(fraction_of(epsilon)), float(fraction_of(delta))
+    stated, cost = (None if not text else said(fraction_of(text), up=True) for text in (rho, by_rho))
+    lost, failing = (said(fraction_of(text), up=True) for text in charged)
     return Entry(number, name, *losses, unit, adjacency, what, day, stated, lost, failing, cost)
 
 
@@ -950,39 +719,6 @@ def _up(exact: Fraction) -> float:
 
 def _down(exact: Fraction) -> float:
     return require_loss("loss", exact)
-
-
-def _require_path(path: Any) -> Path:
-    """An absolute path: another working directory does not change which file it is."""
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
-    if not isinstance(text, str) or not text or "\0" in text:
-        raise ValueError(f"path = {shown(text if isinstance(text, str) else path)}; the path of a file is needed")
-    return Path(os.path.abspath(text))
-
-
-def _named(path: Path) -> str:
-    text = ascii(str(path))
-    return text if len(text) <= 200 else f"'...{text[-190:]}"
-
-
-def _is_there(path: Path) -> bool:
-    """Whether there is a file with something in it; else than one name of a file in a folder is refused."""
-    # os.stat: to open and close the file here would drop this process's locks on it
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        if path.parent.is_dir():
-            return False
-        raise FileNotFoundError(f"{_named(path)}: its folder does not exist") from None
-    except (OSError, ValueError) as error:
-        raise OSError(f"{_named(path)}: cannot be opened: {getattr(error, 'strerror', None) or 'no path'}") from None
-    if not stat.S_ISREG(found.st_mode):
-        kind = IsADirectoryError if stat.S_ISDIR(found.st_mode) else OSError
-        raise kind(f"{_named(path)}: is no file; the path of a file is needed")
-    # SQLite's journal goes by the name: after a crash under one, what was spent under the other would be undone
-    if found.st_nlink > 1:
-        raise OSError(f"{_named(path)}: has another name too, a hard link; take all but one away: nothing is released")
-    return found.st_size > 0
 
 
 def _require_limits(epsilon: Any, delta: Any, unit: Any, adjacency: Any, composition: Any) -> dict[str, Any]:

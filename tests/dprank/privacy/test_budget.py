@@ -24,7 +24,7 @@ from checks import each, refused
 from hostile_values import HOSTILE, outcome
 
 import dprank
-from dprank.privacy import budget as module
+from dprank.privacy import _budget_file
 from dprank.privacy.budget import Budget, BudgetRefused, Entry
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source
@@ -554,7 +554,7 @@ def test_a_disk_that_is_full(budget, monkeypatch):
         db.execute(f"PRAGMA max_page_count = {budget.path.stat().st_size // 4096}")
         return db
 
-    monkeypatch.setattr(module.sqlite3, "connect", small)
+    monkeypatch.setattr(_budget_file.sqlite3, "connect", small)
     shown = 0
     with fails(OSError, "disk is full"):
         for _ in range(100):
@@ -567,7 +567,7 @@ def test_a_disk_that_is_full(budget, monkeypatch):
 
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
 def test_a_file_that_another_process_holds(budget, path, monkeypatch, begin):
-    monkeypatch.setattr(module, "PATIENCE", 0.05)
+    monkeypatch.setattr(_budget_file, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(begin)
         with fails(TimeoutError, "another process holds it"):
@@ -577,7 +577,7 @@ def test_a_file_that_another_process_holds(budget, path, monkeypatch, begin):
 
 def test_a_reader_holds_up_a_commit_and_nothing_is_released(budget, path, monkeypatch):
     # catches a commit that fails and is not looked at
-    monkeypatch.setattr(module, "PATIENCE", 0.05)
+    monkeypatch.setattr(_budget_file, "PATIENCE", 0.05)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("BEGIN")
         db.execute("SELECT * FROM entries").fetchall()
@@ -588,7 +588,7 @@ def test_a_reader_holds_up_a_commit_and_nothing_is_released(budget, path, monkey
 
 def test_a_record_outlives_the_loss_of_power(budget):
     # catches synchronous = NORMAL, and FULL, which leaves a deleted journal to the folder's next flush
-    with module._connected(budget.path, "rw") as db:
+    with _budget_file.connected(budget.path, "rw") as db:
         assert db.execute("PRAGMA synchronous").fetchone() == (3,)
         assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 

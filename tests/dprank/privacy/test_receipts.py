@@ -15,7 +15,7 @@ from checks import each, refused
 
 import dprank
 from dprank.cli import main
-from dprank.privacy import budget as module
+from dprank.privacy import _budget_file
 from dprank.privacy.budget import Budget, BudgetRefused, Receipt
 from dprank.privacy.guarantee import Guarantee
 from dprank.publication import publish
@@ -364,7 +364,7 @@ def test_killed_in_the_middle_an_old_file_stays_old(step, tmp_path_factory):
     entries = rows(path)
 
     def dies():
-        digest, left = module._digest, [step]
+        digest, left = _budget_file._digest, [step]
 
         def count(*given):
             if not left[0]:
@@ -372,7 +372,7 @@ def test_killed_in_the_middle_an_old_file_stays_old(step, tmp_path_factory):
             left[0] -= 1
             return digest(*given)
 
-        module._digest = count
+        _budget_file._digest = count
         Budget(path).spend(HALF, dataset="survey")
 
     child = FORK.Process(target=dies)
