@@ -563,7 +563,7 @@ def table():
     early = mock.patch.object(betting, "FIRST", FIRST)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(), early:
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", "epsilon = .* is above")
+        warnings.filterwarnings("ignore", "(epsilon|delta) = .* is above")
         given = inputs(pathlib.Path(folder))
         for name, door in doors().items():
             for label, value in given.items():
