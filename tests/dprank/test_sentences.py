@@ -168,9 +168,9 @@ def foreseeable():
         made = dprank.NoisyMatrix.calibrated(epsilon=0.5, n_items=4, rule=rule)
         yield made, lambda n: dprank.Rankings([[*range(4)]] * n, "abcd")
     for noise in ("laplace", "conditioned", "cube"):
-        made = dprank.NoisyCounts.calibrated(epsilon=0.5, n_items=3, per_person=3, design="once", noise=noise)
+        counts = dprank.NoisyCounts.calibrated(epsilon=0.5, n_items=3, per_person=3, design="once", noise=noise)
         yield (
-            made,
+            counts,
             lambda n: dprank.Comparisons([0, 0, 1] * n, [1, 2, 2] * n, [1] * 3 * n, "abc", np.arange(3 * n) // 3),
         )
 
@@ -236,9 +236,9 @@ def test_grammar_of_one():
     ranked = dprank.PrivateBorda.calibrated(epsilon=1e3, n_items=3).release(
         dprank.Rankings([[0, 1, 2]] * 9, "abc"), RNG(1)
     )
-    words = told(ranked, ranges(ranked, "persons", 1), 1)
-    assert any("at most 1 person was drawn" in line for line in words)
-    assert "First: a; maybe: no other." in words
+    lines = told(ranked, ranges(ranked, "persons", 1), 1)
+    assert any("at most 1 person was drawn" in line for line in lines)
+    assert "First: a; maybe: no other." in lines
     winner = dprank.PrivateWinner.calibrated(epsilon=1e3, n_items=2).release(
         dprank.Rankings([[0, 1]] * 9, "ab"), RNG(1)
     )

@@ -4,6 +4,7 @@ import json
 import math
 import tomllib
 from itertools import product
+from typing import Any
 
 import pytest
 from checks import each, refused
@@ -114,15 +115,21 @@ def test_of_a_questionnaire_that_names_nobody_a_ballot_is_protected(capsys, tmp_
 @pytest.mark.slow
 def test_no_part_of_an_error_is_below_nothing():
     """Case W8: sampling 72.1 %, noise -22.4 %."""
-    asked = [("consensus", {"items": 100, "persons": 5000, "epsilon": 1.0, "named": 10})]
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("consensus", {"items": 100, "persons": 5000, "epsilon": 1.0, "named": 10})
+    ]
     for question, items, persons, epsilon, named, unranked in product(
         ("consensus", "winner"), (5, 30), (20, 2000), (0.01, 1.0), (2, 4), ("apart", "last")
     ):
         sizes = {"items": items, "persons": persons, "epsilon": epsilon, "named": named, "unranked": unranked}
         asked.append((question, sizes))
     for balanced, persons, epsilon in product((True, False), (20, 2000), (0.01, 1.0)):
-        sizes = {"items": 6, "persons": persons, "epsilon": epsilon, "balanced": balanced, "answers": (1, 3)}
-        asked.append(("ranking", sizes))
+        asked.append(
+            (
+                "ranking",
+                {"items": 6, "persons": persons, "epsilon": epsilon, "balanced": balanced, "answers": (1, 3)},
+            )
+        )
     for question, sizes in asked:
         for choice in dprank.plan(question, **sizes).choices:
             parts = choice.sampling, choice.bounding, choice.added
