@@ -412,10 +412,16 @@ def topk(
         str | None,
         typer.Option(
             help="Bounds on the items of a person that count, with commas; by default all count, which costs no more "
-            "noise than k do."
+            "noise than k do, and one where nobody is trusted."
         ),
     ] = None,
-    given: Given = None,
+    given: Annotated[
+        str | None,
+        typer.Option(
+            help="How many items people have: 5; or 1,3,8 for as many people each. By default as many as the bound, "
+            "and the fewest with which --share and --gap can be where no bound is said."
+        ),
+    ] = None,
     gap: Annotated[
         float | None,
         typer.Option(

@@ -13,7 +13,7 @@ from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
 from dprank.plan.cautions import warned
-from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, louder, room
+from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
 from dprank.plan.tags import DATA, Question, tag_of
 from dprank.plan.topk import everything
 
@@ -297,8 +297,9 @@ def plan(
         What the whole release may spend: from 1e-100 to 1e100.
     answers : sequence of int, optional
         Bounds on what counts of one person: answers of a ranking, items of a top k. People are supposed to give as
-        many as the largest of them, or as `given` says. By default one answer; of a top k all items of a person, whose
-        bound costs no more noise than k, or as many as `given` says if these are fewer than k.
+        many as the largest of them, or as `given` says. By default one answer; of a top k all items of a person, which
+        costs no more noise than k, and people are supposed to have the fewest with which share and gap can be. Where
+        nobody is trusted one item counts by default.
     phi : float, optional
         Spread of the Mallows law, of consensus, winner and agreement, instead of `gap`: (1 - gap) / (1 + gap).
     gap : float, optional
@@ -353,13 +354,13 @@ def plan(
     bounds = (1,) if answers is None else answers
     lead = 0.1
     if question == "topk":
-        if answers is None:
-            more.setdefault("given", (1,))
+        unsaid = answers is None and "given" not in more
         share, lead = room(k, bounds, more.get("given", ()), count)
         if answers is None and more.get("trust", "curator") == "curator":
-            # from k on, no more items of a person cost more noise: all count, unless people give fewer
-            bounds = (most,) if (most := max(more["given"])) < k else (everything(count),)
+            bounds = (everything(count),)  # as a release does: from k on, no more items of a person cost more noise
         more.setdefault("share", share)
+        if unsaid:
+            more["given"] = (fewest(k, more["share"], lead if gap is None else gap),)
     more["gap"] = lead if gap is None else gap
     setting = Setting(question, count, persons, epsilon, answers=bounds, k=k, **more)  # type: ignore[arg-type]
     module = import_module(f"dprank.plan.{setting.question}")

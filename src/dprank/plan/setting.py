@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
+from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from dprank._require import (
@@ -23,7 +24,7 @@ from dprank.plan.laws import Noise
 from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
 
-__all__ = ["CAMP", "ELSEWHERE", "Candidate", "Drawn", "Measured", "Setting", "louder", "room"]
+__all__ = ["CAMP", "ELSEWHERE", "Candidate", "Drawn", "Measured", "Setting", "fewest", "louder", "room"]
 
 #: Most items of what is planned: of a top k, and of orders.
 MOST_TALLIED, MOST_ORDERED = 10**8, 1000
@@ -234,6 +235,19 @@ def room(k: int, answers: Any, given: Any, most: int) -> tuple[float, float]:
     numbers = _whole("answers", answers, most)[-1:] if unsaid else _whole("given", given, most, ordered=False)
     share = min(0.5, sum(numbers) / len(numbers) / (2 * k))
     return share, min(0.1, 0.4 / k, share / k)
+
+
+def fewest(k: int, share: Any, gap: Any) -> int:
+    """How many items everybody has, at least, if the top k have such shares; 1 of what is no share.
+
+    Examples
+    --------
+    >>> fewest(3, 1 / 6, 1 / 18), fewest(3, 0.4, 0.05), fewest(3, "half", 0.05)
+    (1, 2, 1)
+    """
+    if not all(isinstance(it, Real) and 0 < float(it) < 1 for it in (share, gap)):
+        return 1  # it is refused where it is used
+    return min(k, math.ceil(k * share + math.comb(k, 2) * gap - 1e-9))
 
 
 class Drawn(NamedTuple):

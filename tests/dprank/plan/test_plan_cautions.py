@@ -236,10 +236,31 @@ def test_a_bound_that_costs_nothing_is_the_default():
     assert not said_of(
         dprank.plan("topk", items=42, persons=1300, epsilon=1.0, k=3, answers=[2], values=True), "leaves"
     )
-    # people who give fewer than k pay for these; who gives more, for k
-    for given, bound in ((2, 2), (3, 42), (9, 42)):
-        some = dprank.plan("topk", items=42, persons=1300, epsilon=1.0, k=3, given=(given,))
-        assert {choice.parameters["per_person"] for choice in some.choices} == {bound}
+    # nobody asked for fewer than all, by whatever is supposed of how many people have
+    for more in ({}, {"given": (2,)}, {"given": (9,)}, {"epsilon": 50.0}, {"values": True}, {"share": 0.4}):
+        some = dprank.plan("topk", **{"items": 42, "persons": 1300, "epsilon": 1.0, "k": 3, **more})
+        assert {choice.parameters["per_person"] for choice in some.choices} == {42}
+        assert not said_of(some, "per-person")
+    # a share that people cannot have with one item each is one that they have with two
+    assert (some.setting.share, some.setting.given, some.best.bounding) == (0.4, (2,), 0)
+    with refused("people would have"):
+        dprank.plan("topk", items=42, persons=1300, epsilon=1.0, k=3, share=0.4, given=(1,))
+
+
+def test_a_planned_top_k_is_that_of_all_that_people_have(capsys, tmp_path):
+    """Of 500 people 300 have bread, nearly all of these three other things, and the others tea alone."""
+    rows = ["customer,product"]
+    for name, many in (("bread", 300), ("milk", 290), ("eggs", 280), ("beer", 270)):
+        rows += [f"a{i},{name}" for i in range(many)]
+    rows += [f"b{i},tea" for i in range(200)]
+    file, plan = tmp_path / "sales.csv", tmp_path / "plan.toml"
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    words = ["plan", "topk", "--items", "bread,milk,eggs,tea,beer,salt", "--persons", "500", "--epsilon", "10"]
+    assert run(capsys, *words, "--k", "3", "--out", plan)[0] == 0
+    words = ["release", "topk", file, "--person", "customer", "--item", "product", "--plan", plan, "--json"]
+    code, said, error = run(capsys, *words)
+    assert (code, error) == (0, "")
+    assert [it["item"] for it in json.loads(said)["answer"]] == ["bread", "milk", "eggs"]
 
 
 @each("noise", ["laplace", "gumbel", "exponential"])
