@@ -527,3 +527,24 @@ def test_places_of_any_usual_numbering_are_no_ratings(tmp_path):
             value = {it: (low + 1, high, (low + 1 + high) / 2)[way] for it, (low, high) in upto.items()}
             rows.append([f"p{at}", *(f"{value[it]:g}" for it in kinds)])
         assert not checked(written(tmp_path, "who,oak,elm,fir", rows), f"{WIDE} --ballots tied")["noticed"]
+
+
+@pytest.mark.parametrize(
+    "head", ["Rank from 1 to 4:\n{}", "Rank  \t {}", "{}\n(1 = best)", "1 = best: {}", "Q1\r\n{}\r\n"]
+)
+def test_the_command_that_a_header_leads_to_works(head, tmp_path):
+    """What is hinted is run, hint by hint, until the file is read."""
+    items = ["oak", "elm", "fir"]
+    text = io.StringIO()
+    csv.writer(text).writerows([["who", *map(head.format, items)], *(row.split(",") for row in SOUND)])
+    path = tmp_path / "data.csv"
+    path.write_text(text.getvalue(), encoding="utf-8", newline="")
+    flags = [*shlex.split(WIDE)]
+    for _ in items:
+        done = run("check", path, *flags, "--json")
+        assert done.code != 0
+        hint = shlex.split(done.error.split("is meant, maybe: ")[1])
+        assert len(hint) in (2, 4)
+        flags += hint[:2] + hint[2:] * ("--clean" not in flags)
+    found = checked(path, shlex.join(flags))
+    assert (found["rows that count"], found["noticed"]) == (40, [])

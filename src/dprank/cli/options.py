@@ -278,10 +278,10 @@ def listed(text: str | None) -> tuple[str, ...]:
 
 
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
-    """What stands before and after the sign = of each text."""
+    """What stands before and after the sign = of each text: of an alias the last one, as headers say '1 = best'."""
     pairs: dict[str, str] = {}
     for text in texts:
-        key, sign, value = text.partition("=")
+        key, sign, value = text.rpartition("=") if name == "alias" else text.partition("=")
         if not sign or not key:
             raise ValueError(f"{name} = {shown(text)}; name=value is needed")
         if pairs.setdefault(key, value) != value:

@@ -34,6 +34,8 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
     "no column 'persons' (2 columns, separated by commas); 'Person' is meant, maybe"
     >>> print(no_column(["weir"], ["who", "Rank [weir]"], items=["weir", "quarry"]))
     no column 'weir' (2 columns); 'Rank [weir]' is meant, maybe: --alias "Rank [weir]=weir"
+    >>> print(no_column(["weir"], ["who", "Rank\\nweir"], items=["weir", "quarry"]).split("maybe: ")[1])
+    --alias "Rank weir=weir" --clean spaces
     >>> no_column(["Oak", "elm"], ["Oak, elm", "Fir"], items=["Oak", "elm", "Fir"]).split("; ")[1]
     "'Oak, elm' is one, with a comma in its name: name all items in a text file, one a line"
     """
@@ -54,10 +56,15 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
             )
     for name in missing[:TOLD]:
         if like := like_header(name, names):
-            alias = f"{like}={name}" if len(like) <= 56 else f"HEADER={name}"
-            hint = f': --alias "{alias}"' if name in items else ""
+            plain = " ".join(like.split())
+            alias = f"{plain}={name}" if len(plain) <= 56 and '"' not in plain else f"HEADER={name}"
+            # a line break, as any other blank, is typed as one blank, which is the header's after this rule
+            rule = " --clean spaces" if plain != like else ""
+            hint = f': --alias "{alias}"{rule}' if name in items else ""
             if cleaner(RULES)(like) == cleaner(RULES)(name):
                 hint = f": --clean {','.join(RULES)} takes it for that" if name in items else ""
+            if name not in items and plain != like and plain == name:
+                hint = ": --clean spaces takes it for that"
             return f"{lacks}; {shown(like)} is meant, maybe{hint}"
     return f"{lacks}; line 1 is taken for the header" + ': --alias "header=item" names a column' * (missing[0] in items)
 
