@@ -296,7 +296,11 @@ CASES = {
     ),
     "zero": (
         f"{WIDE} {PARTIAL}",
-        ("who,oak,elm,fir", ["a,1,0,0", "b,2,1,0"], ["0 is no place: --lowest 0", "--unranked-as 0"]),
+        (
+            "who,oak,elm,fir",
+            ["a,1,0,0", "b,2,1,0"],
+            ["0 is no place: --lowest 0 if it is one, the best", "--unranked-as 0"],
+        ),
         ("who,oak,elm,fir", ["a,1,,2", "b,2,1,"]),
     ),
     "decimal commas": (
@@ -548,3 +552,100 @@ def test_the_command_that_a_header_leads_to_works(head, tmp_path):
         flags += hint[:2] + hint[2:] * ("--clean" not in flags)
     found = checked(path, shlex.join(flags))
     assert (found["rows that count"], found["noticed"]) == (40, [])
+
+
+def rated(scale, code, share=0.6, n=300, seed=1):
+    """Ratings of three items: fir is worst, and most cells of it hold a code."""
+    rng, low, top = random.Random(seed), min(scale), max(scale)
+    rows = []
+    for at in range(n):
+        some = [round(min(top, max(low, rng.gauss(low + (top - low) * by, (top - low) / 6)))) for by in (0.8, 0.6, 0.1)]
+        rows.append([f"p{at}", some[0], some[1], code if rng.random() < share else some[2]])
+    return rows
+
+
+STARS, SLIDER = range(1, 6), range(101)
+HIGH = f"{WIDE} --best high --ballots tied"
+
+
+@pytest.mark.parametrize(
+    ("scale", "code", "share"),
+    [
+        *[(STARS, code, 0.6) for code in (6, 8, 9, 88, 98, 99, 999, -1, -9, 50)],
+        *[(STARS, code, 0.05) for code in (8, 9, 99, -1)],
+        *[(range(1, 8), code, 0.5) for code in (8, 9, 99)],
+        *[(range(1, 11), code, 0.2) for code in (11, 77, 99, -99)],
+        *[(SLIDER, code, 0.2) for code in (999, -1, 9999)],
+    ],
+)
+def test_a_code_among_ratings_is_seen_and_what_is_said_of_it_mends_it(scale, code, share, tmp_path):
+    path = written(tmp_path, "who,oak,elm,fir", rated(scale, code, share))
+    flags = f"{HIGH} --lowest {min(scale)}"
+    [line] = [it for it in checked(path, flags)["noticed"] if "stands apart" in it]
+    assert line.startswith(f"{code} stands apart from the other ratings, {min(scale)} to {max(scale)}, in ")
+    assert ("counts as the best" in line) == (code > 0)
+    hint = f"--unranked-as {code}"
+    assert f": {hint}, if it says that there is no answer" in line
+    said = checked(path, f"{flags} {hint} --ballots partial --unranked apart".replace("--ballots tied ", ""))
+    assert (said["noticed"], said["rows that count"]) == ([], 300)
+
+
+def test_several_codes_are_named_together(tmp_path):
+    rows = rated(STARS, 99) + rated(STARS, 98, seed=2) + rated(STARS, 6, seed=3)
+    [line, why] = checked(written(tmp_path, "who,oak,elm,fir", rows), f"{HIGH} --repeated one")["noticed"][-2:]
+    assert line.startswith("6, 98, 99 stand apart from the other ratings, 1 to 5, in")
+    assert "--unranked-as 6,98,99, if they say" in line
+    assert why == "6 is often said of 'fir', and 5 and 4 hardly ever"
+    long = [
+        [who, tree, cell]
+        for who, *cells in rated(STARS, 9)
+        for tree, cell in zip(("oak", "elm", "fir"), cells, strict=True)
+    ]
+    said = checked(written(tmp_path, "who,tree,place", long), f"{LONG} --best high")["noticed"]
+    assert [it for it in said if it.startswith("9 stands apart from the other ratings, 1 to 5")]
+
+
+def test_a_code_among_places_is_no_rating_and_no_item(tmp_path):
+    rng, rows = random.Random(1), []
+    for at in range(300):
+        places = rng.sample([1, 2, 3], 3)
+        rows.append([f"p{at}", *(99 if it > rng.choice([1, 2, 3]) else it for it in places)])
+    path = written(tmp_path, "who,oak,elm,fir", rows)
+    for flags in (WIDE, f"{WIDE} {PARTIAL}", f"{WIDE} --ballots tied"):
+        said = checked(path, flags)["noticed"]
+        assert any("99 stands apart from the other places, 1 to 3" in it and "--unranked-as 99," in it for it in said)
+        assert not any("ratings" in it or "missing" in it for it in said)
+    assert checked(path, f"{WIDE} {PARTIAL} --unranked-as 99")["noticed"] == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("people", [12, 60, 400])
+@pytest.mark.parametrize(
+    "scale",
+    [
+        STARS,
+        range(6),
+        range(1, 7),
+        range(1, 8),
+        range(1, 9),
+        range(1, 10),
+        range(11),
+        range(1, 12),
+        SLIDER,
+        range(0, 101, 10),
+    ],
+)
+def test_no_scale_has_codes(scale, people, seed, tmp_path):
+    rng = random.Random(seed)
+    rows = [[f"p{at}", *(rng.choice(scale) for _ in range(3))] for at in range(people)]
+    flags = f"{HIGH} --lowest {min(scale)}"
+    assert checked(written(tmp_path, "who,oak,elm,fir", rows), flags)["noticed"] == []
+    rows = rated(scale, 1, 0, people, seed)
+    assert checked(written(tmp_path, "who,oak,elm,fir", rows), flags)["noticed"] == []
+
+
+def test_zero_is_named_by_the_direction(tmp_path):
+    path = written(tmp_path, "who,oak,elm,fir", rated(range(6), 0, 0.3))
+    [line] = [it for it in checked(path, HIGH)["noticed"] if it.startswith("0 is no")]
+    assert line == "0 is no place: --lowest 0 if it is one, the worst; --unranked-as 0 if it says that there is none"
+    assert checked(path, f"{HIGH} --lowest 0")["noticed"] == []

@@ -87,7 +87,8 @@ def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
             "place? --ranks FIRST,SECOND,… reads it"
         )
     if intake.misread.get("0") and raw.declared.form in ("wide", "long") and raw.declared.kind == "ballots":
-        yield "0 is no place: --lowest 0 where it is the best, --unranked-as 0 where it says that there is none"
+        end = "worst" if raw.declared.best == "high" else "best"
+        yield f"0 is no place: --lowest 0 if it is one, the {end}; --unranked-as 0 if it says that there is none"
     commas = {text: number for text, number in intake.misread.items() if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", text)}
     if commas and raw.declared.kind != "ballots":
         yield f"numbers have a decimal comma, as {shown(next(iter(commas)))}, {_cells(commas)}: write 0.5 for 0,5"

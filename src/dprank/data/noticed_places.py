@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dprank._require import shown
 from dprank.data.noticed_cells import Raw
+from dprank.data.noticed_codes import codes_among, in_codes
 from dprank.data.places import place_reader
 
 __all__ = ["in_places", "unranked_columns"]
@@ -19,11 +20,17 @@ LOOKED_AT = 100_000
 
 
 def in_places(raw: Raw) -> Iterator[str]:
-    """Sentences on places above the number of items, and on ballots that number their items as no order does."""
+    """Sentences on places above the number of items, and on ballots that number their items as no order does.
+
+    Codes for "no answer" come first: whoever takes 99 for a rating, or for the place of an item that is missing, is
+    told so, and of the other places what is true without them.
+    """
+    yield from in_codes(raw)
     declared = raw.declared
     values = _values(raw) if declared.kind == "ballots" else None
     if values is None or declared.best == "high":
         return
+    values[np.isin(values, codes_among(raw))] = np.nan
     values = values[~np.isnan(values).all(axis=1) & ~np.isinf(values).any(axis=1)]
     if not len(values):
         return

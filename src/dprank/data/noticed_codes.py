@@ -1,0 +1,139 @@
+"""Numbers among places, or ratings, that may be codes for "no answer": 99, 9, -1, and whatever stands apart."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from dprank._require import shown
+from dprank.data.noticed_cells import Raw
+from dprank.data.places import meanings, number_of
+
+__all__ = ["codes_among", "in_codes"]
+
+#: Numbers by which questionnaires say that there is no answer: of one digit, and of several.
+SHORT = (8, 9)
+LONG = (66, 77, 88, *range(95, 100), 666, 777, 888, *range(995, 1000), *range(9995, 10_000), 99_999, 999_999)
+#: Above the best of usual scales: what stands there may be no more of the scale.
+NEXT = (6, 8, 11)
+#: Fewer cells show no scale.
+FEW = 10
+#: So many codes stand together.
+TOGETHER = 4
+
+
+def in_codes(raw: Raw) -> Iterator[str]:
+    """Sentences on numbers that may say that there is no answer."""
+    by_item = _numbers(raw)
+    counts = sum(by_item.values(), Counter[float]())
+    codes, high = codes_among(raw, by_item), raw.declared.best == "high"
+    if not codes:
+        return
+    rest = [it for it in counts if it not in codes and _fits(raw, it)]
+    said = f"--unranked-as {','.join(map(_text, codes))}"
+    best = [it for it in codes if _fits(raw, it)]
+    scale = f", {_text(min(rest))} to {_text(max(rest))}" if rest else ""
+    many, cells = len(codes) > 1, sum(counts[it] for it in codes)
+    stand, say = ("stand", "they say") if many else ("stands", "it says")
+    yield (
+        f"{', '.join(map(_text, codes))} {stand} apart from the other {'ratings' if high else 'places'}{scale}, in "
+        f"{cells} cell{'s' * (cells != 1)}{_counted(best, high)}: {said}, if {say} that there is no answer"
+    )
+    by = [it for it in codes if it in NEXT and it - 1 in counts]
+    for at in by:
+        item = next((item for item, of in by_item.items() if _split(of, at)), None)
+        if item is not None:
+            yield f"{_text(at)} is often said of {shown(item)}, and {_text(at - 1)} and {_text(at - 2)} hardly ever"
+
+
+def _counted(codes: list[float], high: bool) -> str:
+    if not codes:
+        return ""
+    return f", and count{'s' * (len(codes) == 1)} as the {'best' if high == (max(codes) > 0) else 'worst'}"
+
+
+def codes_among(raw: Raw, by_item: Mapping[str, Counter[float]] | None = None) -> list[float]:
+    """Numbers that may say that there is no answer, the lowest first."""
+    by_item = _numbers(raw) if by_item is None else by_item
+    counts = sum(by_item.values(), Counter[float]())
+    found = {it for it in counts if it < 0 and not _fits(raw, it)}
+    fits = {it: number for it, number in counts.items() if _fits(raw, it)}
+    places = 0 if raw.declared.best == "high" else len(raw.declared.items)
+    above = _beyond(fits)
+    found |= {it for it in above if it > places or (it in (*SHORT, *LONG) and counts[it] >= FEW)}
+    below = {-it for it in _beyond({-it: number for it, number in fits.items()})}
+    found |= {it for it in below if it <= 0}
+    if raw.declared.best == "high":
+        rest = {it: number for it, number in fits.items() if it not in found}
+        top = max(rest, default=0.0)
+        scale = [*range(int(min(rest, default=0)), int(top) + 1)]
+        if (
+            top in NEXT
+            and sorted(rest) == scale
+            and scale[0] in (0, 1)
+            and any(_split(of, top) for of in by_item.values())
+        ):
+            found.add(top)
+    return sorted(found)
+
+
+def _beyond(counts: Mapping[float, int]) -> set[float]:
+    """The highest numbers, if a gap is below them that no scale has."""
+    kinds = sorted(counts)
+    for cut in range(1, min(TOGETHER, len(kinds) - 2) + 1):
+        bulk, upper = kinds[:-cut], kinds[-cut:]
+        inner, span, gap = max(np.diff(bulk)), bulk[-1] - bulk[0], upper[0] - bulk[-1]
+        short = len(bulk) > 2 and inner == 1 and gap >= 2 and sum(counts.values()) >= 2 * FEW
+        usual = all(abs(it) in LONG or (short and abs(it) in (*SHORT, 0, 1)) for it in upper)
+        if usual and gap >= 2 * inner and (short or gap > span):
+            return set(upper)
+        odd = cut == 1 and len(bulk) > 2 and gap > max(span, 3 * inner)
+        if odd and counts[upper[0]] >= 3:
+            return set(upper)
+    return set()
+
+
+def _split(of: Mapping[float, int], top: float) -> bool:
+    """Whether an item has many cells of one number, and others, and hardly any next to it."""
+    often = of.get(top, 0)
+    others = sum(of.values()) - often
+    near = max(of.get(top - 1, 0), of.get(top - 2, 0))
+    return often >= FEW and others >= FEW and 6 * often >= others and 10 * near <= often
+
+
+def _fits(raw: Raw, number: float) -> bool:
+    lowest = raw.declared.lowest
+    return number > 0 if lowest is None else number >= lowest
+
+
+def _numbers(raw: Raw) -> dict[str, Counter[float]]:
+    """Of every item the numbers that its cells hold and that nothing is declared of, with their cells."""
+    declared, found = raw.declared, dict[str, Counter[float]]()
+    if declared.kind != "ballots" or declared.form not in ("wide", "long"):
+        return found
+    _, said = meanings(declared)
+    columns: list[tuple[str, Any]] = [(name, raw.column(name)) for name in declared.items]
+    if declared.form == "long":
+        item, place = (raw.column(name) for name in declared.columns)
+        columns = []
+        if item is not None and place is not None:
+            code = {str(it): raw.item(str(it)) for it in item.unique()}
+            groups = item.map(code)
+            columns = [(name, place[groups == at]) for at, name in enumerate(declared.items)]
+    for name, column in columns:
+        if column is None:
+            continue
+        of = found.setdefault(name, Counter())
+        for text, number in column.value_counts().items():
+            value = number_of(raw.clean(str(text)).strip())
+            if math.isfinite(value) and value not in said:
+                of[value] += int(number)
+    return found
+
+
+def _text(number: float) -> str:
+    return str(int(number)) if number == int(number) else f"{number:g}"
