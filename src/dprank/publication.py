@@ -24,7 +24,7 @@ from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import FORMAT, Decision, Ranking, Release, Selection
 from dprank.scored import rule_of
-from dprank.sentences import ASKED, gaps_of, protects, ranges, right, said_of, unit_of
+from dprank.sentences import ASKED, declared_of, protects, ranges, right, said_of, unit_of
 
 __all__ = [
     "SCHEMA",
@@ -137,10 +137,12 @@ def _unprotected(release: Release, unit: str, tuned: Any, replaces: str | None, 
     return [line for line, holds in said.items() if holds]
 
 
-def _bounding(release: Release, unit: str) -> str:
-    """What becomes of rows beyond what one person contributes."""
+def _bounding(release: Release, unit: str, alone: bool = False) -> str:
+    """What becomes of rows beyond what one person contributes; `alone` where nothing counts of several ballots."""
     if unit != "person":
         return f"nobody knows who gave which: each {unit} counts"
+    if alone:
+        return "of a person with several ballots none counts"
     most = getattr(release.mechanism, "per_person", None)
     beyond = f"{most} of them" if type(most) is int else "the bound"
     return f"what a person gives beyond {beyond} is left out, by a hash of that person's own rows"
@@ -148,13 +150,14 @@ def _bounding(release: Release, unit: str) -> str:
 
 def _rules(release: Release, declaration: Declaration | None, unit: str) -> dict[str, Any]:
     """What was done to the rows."""
+    own = {} if declaration is None else declaration.rules_of_ballots()
     rules: dict[str, Any] = {
         "cleaning": [] if declaration is None else list(declaration.clean),
         "aliases": 0 if declaration is None else len(declaration.aliases or {}),
-        "bounding": _bounding(release, unit),
+        "bounding": _bounding(release, unit, "repeated" in own),
         "tuned on the data": _tuned(declaration),
     }
-    return rules | ({} if declaration is None else declaration.rules_of_ballots())
+    return rules | own
 
 
 def _tuned(declaration: Declaration | None) -> list[str] | str:
@@ -267,7 +270,7 @@ def publish(
     public = "" if declaration is None else declaration.public_toml()
     top, bound, rules = _require_top(release, top), bound_of(release, per_person), _rules(release, declaration, unit)
     hashed = hashlib.sha256(public.encode()).hexdigest() if public else None
-    gaps = gaps_of({"declaration": hashed, "rules": rules})
+    declared = declared_of({"declaration": hashed, "rules": rules})
     file = {
         "schema": SCHEMA,
         "id": "",
@@ -276,7 +279,7 @@ def publish(
         "replaces": replaces,
         "wave": wave,
         "question": question,
-        "says": said_of(release, found, top, unit, bound, gaps),
+        "says": said_of(release, found, top, unit, bound, declared),
         "rule": _rule(release),
         "bound": bound,
         "kind": type(release).__name__,
@@ -303,7 +306,7 @@ def _says(release: Release, file: Mapping[str, Any]) -> list[str]:
     """What a file says of its release, of nothing but what it publishes; other words are another format."""
     found = ranges(release, *sampled(file["ranges"]))
     unit = unit_of(release, file) or "person"
-    return said_of(release, found, file["top"], unit, file["bound"], gaps_of(file))
+    return said_of(release, found, file["top"], unit, file["bound"], declared_of(file))
 
 
 def is_said(text: str) -> bool:
@@ -574,7 +577,9 @@ def read_publication(text: str) -> Release:
     unit = unit_of(release, file)
     if unit is None:
         raise ValueError("no publication: protects is not what its mechanism protects")
-    _require_rules(file["rules"], _bounding(release, unit), file["schema"] == OLDER)
+    older = file["schema"] == OLDER
+    alone = not older and isinstance(file["rules"], dict) and "repeated" in file["rules"]
+    _require_rules(file["rules"], _bounding(release, unit, alone), older)
     if file["schema"] == SCHEMA and file["says"] != _says(release, file):
         raise ValueError("no publication: says is not what follows from its release")
     said = _texts("not protected", file["not protected"])

@@ -11,7 +11,7 @@ from typing import Any
 
 from dprank._require import require_one_of, settle, shown
 from dprank.publication import of_rules, opened, read_publication
-from dprank.sentences import ASKED, counted, gaps_of, unit_of
+from dprank.sentences import ASKED, counted, declared_of, unit_of
 
 __all__ = ["SECTORS", "Facts", "card"]
 
@@ -121,7 +121,7 @@ def card(text: str, facts: Facts) -> str:
     else:
         adjacent = f"Two tables are adjacent if one has {rows} more than the other."
     rules, software = file["rules"], file["software"]
-    said = counted(release, unit_of(release, file) or "person", file["bound"], gaps_of(file))
+    said = counted(release, unit_of(release, file) or "person", file["bound"], declared_of(file))
     written = {
         "url_slug": _slug(facts),
         "status": "Draft",

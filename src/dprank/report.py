@@ -16,9 +16,10 @@ from dprank.release import Ranking, Release
 from dprank.scored import kept_of, left_out_of
 from dprank.sentences import (
     ASKED,
+    MISFIT,
     answer,
     counted,
-    gaps_of,
+    declared_of,
     is_open,
     most_of,
     ranges,
@@ -75,16 +76,18 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     sure = gain(guarantee.epsilon, guarantee.delta)
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     sentences = told(release, found, file["top"], unit, bound)
+    said = counted(release, unit, bound, declared_of(file))
     parts = {
-        "What was counted": counted(release, unit, bound, gaps_of(file)),
+        "What was counted": [line for line in said if line != MISFIT],
         **({"How sure this is": sentences} if sentences else {}),
         "Who is protected": [
             file["protects"],
-            f"Whoever guesses at even odds what somebody's data were becomes at most {sure:.1%} sure.",
+            f"Whoever guesses at even odds what somebody's data were becomes at most {_percent(sure)} sure.",
             f"In the field's words: {guarantee}.",
         ],
         "What this does not say": [
             *_unsaid(release, found, most_of(bound)),
+            *(line for line in said if line == MISFIT),
             *(f"Not protected: {line}." for line in file["not protected"] if line != release.mark),
         ],
         "How it was made": [
@@ -118,6 +121,18 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     for heading, said in parts.items():
         lines += ["", f"## {heading}", "", *(f"- {_marked(line)}" for line in said)]
     return "\n".join(lines) + "\n"
+
+
+def _percent(share: float) -> str:
+    """A share with one digit behind the point, or as many as tell it from all.
+
+    Examples
+    --------
+    >>> _percent(0.7311), _percent(0.99987), _percent(1.0)
+    ('73.1%', '99.99%', '100.0%')
+    """
+    digits = next((it for it in range(1, 15) if float(f"{100 * share:.{it}f}") < 100), 1)
+    return f"{share:.{digits}%}"
 
 
 def _unsaid(release: Release, found: list[dict[str, Any]], bound: int | None) -> list[str]:

@@ -66,6 +66,13 @@ _BORDA = Rule(
 _FREQUENT = Rule("most frequent", "counts", "people who have it", "people")
 _LEAST = "the order that the fewest votes on pairs contradict"
 _NEARLY = "an order that votes on pairs contradict little: no exchange of neighbours improves it"
+#: The worst margin, where a voter may weigh more than one.
+_HEAVY = Rule(
+    "worst margin",
+    "worst margin (maximin)",
+    "weight of voters for it, less that of those against it, beside the rival that it does worst against",
+    "units of weight",
+)
 #: By the name of a class, and of what it may be told of a rule.
 _RULES: dict[str, Rule | dict[str, Rule]] = {
     "NoisyCounts": {
@@ -140,10 +147,13 @@ def rule_of(mechanism: Any) -> Rule | None:
     ('worst margin', 'net wins')
     """
     way = getattr(mechanism, "rule", None) or getattr(mechanism, "score", None) or ""
-    return rule_named(type(mechanism).__name__, str(way), getattr(mechanism, "n_items", None))
+    rule = rule_named(type(mechanism).__name__, str(way), getattr(mechanism, "n_items", None))
+    if rule is not None and rule.unit == "voters" and getattr(mechanism, "max_weight", 1) > 1:
+        return _HEAVY
+    return rule
 
 
-def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None) -> str:
+def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None, alone: bool = False) -> str:
     """What of each person was counted, in words.
 
     Parameters
@@ -153,6 +163,8 @@ def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None) -> s
         What stands for a person: one of `dprank.sentences.UNITS`.
     bound : int, optional
         Of how many items of a person counted, where the mechanism itself has no bound.
+    alone : bool
+        Whether nothing counts of a person with several ballots.
 
     Examples
     --------
@@ -169,12 +181,13 @@ def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None) -> s
         return "every answer by itself"
     if name in _TALLIED:
         if most is None or most >= getattr(mechanism, "n_items", most + 1):
-            return f"every item of each {unit}"
+            return f"every declared item of each {unit}"
         return f"at most {_some(most, 'item')} of each {unit}"
     if name in _COMPARED and most is not None:
         twice = {"once": ", no pair twice", "matching": ", no item twice"}.get(getattr(mechanism, "design", ""), "")
         return f"at most {_some(most, 'answer')} of each {unit}{twice}{heavy}"
-    return (f"one ballot of each {unit}" if unit == "person" else f"every {unit} by itself") + heavy
+    one = "the ballot of each person who gave just one" if alone else "one ballot of each person"
+    return (one if unit == "person" else f"every {unit} by itself") + heavy
 
 
 def left_out_of(mechanism: Any, bound: int | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,12 +18,13 @@ from dprank.scored import NOT_OFFERED, floor_of, kept_of, left_out_of, rounded, 
 __all__ = [
     "ASKED",
     "LEVEL",
+    "MISFIT",
     "NOTHING",
     "UNITS",
     "UNKNOWN",
     "answer",
     "counted",
-    "gaps_of",
+    "declared_of",
     "is_open",
     "most_of",
     "protects",
@@ -79,10 +80,15 @@ WON = (
 UNKNOWN = "How much of this is noise is not known: of such a release there are no ranges, and no chance to be right."
 #: What is said where the ranges leave every place open.
 NOTHING = "This says nothing of their order"
+#: Of whatever was declared, and by no look at what came in.
+MISFIT = (
+    "What did not fit the declaration (names, places or answers that it does not know) is left out, and its number is "
+    "not told."
+)
 #: Units of one.
-_ONE = {"people": "person", "voters": "voter", "net wins": "net win"}
-#: Names in one sentence, at most.
-_NAMED = 12
+_ONE = {"people": "person", "voters": "voter", "net wins": "net win", "units of weight": "unit of weight"}
+#: Names in one sentence, at most; and of those whose order is open.
+_NAMED, _FEW = 12, 6
 
 
 def ranges(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> list[dict[str, Any]]:
@@ -194,9 +200,26 @@ def answer(
         names = [_line(name) for name in release.items]
         return f"{NOTHING}: {by[0].lower()}{by[1:]} the noise leaves every place open to {_list(names, 'and')}."
     names = [_line(name) for name in release.ranking]
-    others = [name for name, low in zip(names[1:], found[0]["lowest"][1:], strict=True) if low == 1] if found else []
-    left = f"; the noise leaves open whether {_list(others, 'or')} is first" if others else ""
+    left = _left_open(names, found[0]["lowest"], found[0]["highest"]) if found else ""
     return f"{by} {names[0]} is first, then {_list(names[1:])}{left}."
+
+
+def _left_open(names: list[str], lowest: Sequence[int], highest: Sequence[int]) -> str:
+    """Which may be first, and of which further down the order is open, by their ranges; of many that there are such."""
+    first = [name for name, low in zip(names[1:], lowest[1:], strict=True) if low == 1]
+    blocks: list[list[str]] = [names[1:2]]  # those whose ranges hang together
+    ends, begins = np.maximum.accumulate(highest[1:]), np.minimum.accumulate(lowest[::-1])[::-1]
+    for at in range(2, len(names)):
+        if ends[at - 2] < begins[at]:
+            blocks.append([])
+        blocks[-1].append(names[at])
+    open_too = [block for block in blocks if len(block) > 1 and not {*block} <= {*first}]
+    said = [f"whether {_list(first, 'or')} is first"] if first else []
+    if sum(map(len, open_too)) > _FEW:
+        said.append("more places further down")
+    elif open_too:
+        said.append("the order of " + ", and of ".join(_list(block, "and") for block in open_too))
+    return f"; the noise leaves open {' and '.join(said)}" if said else ""
 
 
 def _kept(release: Release, unit: str, bound: Mapping[str, Any] | None) -> str:
@@ -222,6 +245,18 @@ def _agreed(release: Decision) -> str:
     return f"The ballots agree on something{chance}{seldom}."
 
 
+def _tested(release: Decision) -> list[str]:
+    """How often a test is wrong, and of how many voters it was made."""
+    size, voters = getattr(release.mechanism, "size", None), getattr(release.mechanism, "n_voters", None)
+    if size is None or voters is None:
+        return []
+    more = "" if release.reject else " That it is not shown is no sign that they disagree."
+    return [
+        f"The test is for {voters} voters, as was set beforehand: where nobody agrees on anything, it says that "
+        f"they do in {100 * size:.3g} % of all cases at most.{more}"
+    ]
+
+
 def is_open(one: Mapping[str, Any]) -> bool:
     """Whether ranges leave every place open to every item."""
     n = len(one["lowest"])
@@ -244,9 +279,12 @@ def _list(names: list[str], last: str = "") -> str:
 
 
 def counted(
-    release: Release, unit: str = "person", bound: Mapping[str, Any] | None = None, gaps: bool | None = None
+    release: Release,
+    unit: str = "person",
+    bound: Mapping[str, Any] | None = None,
+    declared: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """What was counted of each person, and by which rule: in sentences.
+    """What was counted of each person, by which rule, and that the rest is left out: in sentences.
 
     Parameters
     ----------
@@ -255,8 +293,8 @@ def counted(
         What stands for a person: one of `UNITS`, or an answer.
     bound : dict, optional
         Of a published file: the most that counted, and of what.
-    gaps : bool, optional
-        As of `dprank.scored.supposes`.
+    declared : dict, optional
+        As of `declared_of`.
 
     Examples
     --------
@@ -268,15 +306,17 @@ def counted(
     mechanism, rule, said = release.mechanism, rule_of(release.mechanism), []
     if mechanism is not None:
         most = most_of(bound)
-        left_out = left_out_of(mechanism, most)
-        said.append(f"Counted: {kept_of(mechanism, unit, most)}{f'; {left_out}' if left_out else ''}.")
+        alone = declared is not None and "repeated" in declared
+        what = [kept_of(mechanism, unit, most, alone), left_out_of(mechanism, most), (declared or {}).get("places")]
+        said.append(f"Counted: {'; '.join(filter(None, what))}.")
     if rule is not None:
         said.append(f"{'Scored' if rule.unit else 'Ordered'} by {rule.by}: {rule.says}.")
     if rule is not None and tag_of(type(mechanism).__name__).data == "ballots":
         said.append(f"Other rules may put another first; not offered are {NOT_OFFERED}.")
+    gaps = None if declared is None else bool(declared.get("ballots") == COMPLETE["apart"])
     if supposed := supposes(mechanism, gaps):
         said.append(f"Supposed: {supposed}.")
-    return said
+    return said if declared is None else [*said, MISFIT]
 
 
 def told(
@@ -303,14 +343,16 @@ def told(
     said = [line for one in found for line in _of_ranges(release, one, top, unit, what)]
     if needed := right(release):
         said.append(_right(release, needed, what))
-    if not said and isinstance(release, Ranking | Selection):
+    if isinstance(release, Decision):
+        said += _tested(release)
+    elif not said and isinstance(release, Ranking | Selection):
         said.append(UNKNOWN)
     return said
 
 
-def gaps_of(file: Mapping[str, Any]) -> bool | None:
-    """Whether ballots might leave out items, to be compared with no other, as far as a published file says."""
-    return None if file["declaration"] is None else bool(file["rules"].get("ballots") == COMPLETE["apart"])
+def declared_of(file: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The rules that a published file says were declared; None where nothing was."""
+    return None if file["declaration"] is None else file["rules"]
 
 
 def said_of(
@@ -319,10 +361,10 @@ def said_of(
     top: int | None = None,
     unit: str = "person",
     bound: Mapping[str, Any] | None = None,
-    gaps: bool | None = None,
+    declared: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """All that a published file says of its release: the answer, then as `counted` and `told`."""
-    more = (*counted(release, unit, bound, gaps), *told(release, found, top, unit, bound))
+    more = (*counted(release, unit, bound, declared), *told(release, found, top, unit, bound))
     return [answer(release, found, unit, bound), *more]
 
 

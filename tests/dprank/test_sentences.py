@@ -14,9 +14,9 @@ from dprank.foreseen import foreseen
 from dprank.plan.tags import TAGS, mechanism_class
 from dprank.privacy.noise import SecureSource
 from dprank.publication import identifier, publish, read_publication
-from dprank.report import report
+from dprank.report import _percent, report
 from dprank.scored import left_out_of, rounded, rule_of, step_of, supposes
-from dprank.sentences import NOTHING, UNKNOWN, answer, counted, ranges, said_of, shown_frame, told
+from dprank.sentences import MISFIT, NOTHING, UNKNOWN, answer, counted, ranges, said_of, shown_frame, told
 
 RNG = np.random.default_rng
 
@@ -49,7 +49,9 @@ def few(folder):
 def test_a_choice_says_of_what_it_is_one(bound, first, left_out, way, tmp_path, capsys):
     out, file = tmp_path / "r.json", ["--out", tmp_path / "r.json"]
     code, words, _ = run(capsys, *tools(tmp_path), "--mechanism", way, "--per-person", bound, *file)
-    kept = f"at most {bound} item{'s' * (bound > 1)} of each person" if left_out else "every item of each person"
+    kept = (
+        f"at most {bound} item{'s' * (bound > 1)} of each person" if left_out else "every declared item of each person"
+    )
     assert code == 0
     file = json.loads(out.read_text())
     for text in (words, " ".join(file["says"]), report(out.read_text()), report(out.read_text(), "html")):
@@ -318,3 +320,129 @@ def test_names_stay_on_one_line():
     release = dprank.PrivateBorda.calibrated(epsilon=9.0, n_items=3).release(votes, RNG(1))
     found = ranges(release)
     assert not any("\n" in line for line in (answer(release, found), *told(release, found, 2)))
+
+
+def half_twice(folder):
+    """Forty people, of whom every second one has two ballots."""
+    rows = [f"p{i},1,2,3" for i in range(40)] + [f"p{i},3,2,1" for i in range(0, 40, 2)]
+    (folder / "twice.csv").write_text("who,oak,elm,fir\n" + "\n".join(rows) + "\n")
+    words = ["release", "consensus", folder / "twice.csv", "--wide", "--items", "oak,elm,fir", "--person", "who"]
+    return [*words, "--ballots", "full", "--epsilon", "9"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_person_with_two_ballots_is_said_to_be_left_out_where_that_is_declared(alone, tmp_path, capsys):
+    out = tmp_path / "r.json"
+    code, shown, _ = run(capsys, *half_twice(tmp_path), *["--repeated", "none"] * alone, "--out", out)
+    assert code == 0
+    text = out.read_text()
+    for words in (shown, " ".join(json.loads(text)["says"]), report(text), report(text, "html")):
+        assert ("Counted: the ballot of each person who gave just one" in words) == alone
+        assert ("one ballot of each person" in words) != alone
+    for words in (json.loads(text)["rules"]["bounding"], report(text), report(text, "html")):
+        assert ("by a hash" in words) != alone
+        assert ("of a person with several ballots none counts" in words) == alone
+    file = json.loads(text)
+    file["rules"]["bounding"] = "what a person gives beyond the bound is left out, by a hash of that person's own rows"
+    if alone:
+        with pytest.raises(ValueError, match="bounding is not that"):
+            read_publication(json.dumps(file | {"id": identifier(file)}))
+
+
+@pytest.mark.parametrize("question", ["consensus", "topk"])
+@pytest.mark.parametrize("spoilt", [True, False])
+def test_what_does_not_fit_is_said_to_be_left_out_whether_there_is_any(question, spoilt, tmp_path, capsys):
+    words = few(tmp_path) if question == "consensus" else tools(tmp_path)
+    words += ["--epsilon", "1"] if question == "consensus" else ["--per-person", "42"]
+    if spoilt:
+        words[2].write_text(words[2].read_text().replace("elm", "Elm").replace("1,2,3", "1,2,x"))
+    out = tmp_path / "r.json"
+    code, shown, _ = run(capsys, *words, "--rehearse", "--out", out)
+    assert code == 0
+    text = out.read_text()
+    assert json.loads(text)["says"].count(MISFIT) == shown.count(MISFIT) == 1
+    unsaid = report(text).replace("\\", "").partition("## What this does not say")[2]
+    assert (unsaid.count(MISFIT), report(text).replace("\\", "").count(MISFIT)) == (1, 1)
+    # of what nobody declared nothing is said
+    votes = dprank.Rankings([[0, 1]] * 90, "ab")
+    bare = publish(dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(votes, RNG(1)), "consensus")
+    assert MISFIT not in bare
+
+
+@pytest.mark.parametrize(
+    ("flags", "rule", "said_of_it"),
+    [
+        ([], "Places", "the lowest number is the best"),
+        (["--best", "high"], "Places", "the highest number is the best"),
+        (["--lowest", "0"], "Places", "the lowest number is the best, and none is below 0"),
+        (["--withdrawn", "Bob"], "Withdrawn", "1 name, taken off ballots"),
+        (["--unranked-as", "99,spoilt"], "No place", "2 codes for it"),
+        (["--map", "best=1,worst=3"], "Cells", "2 cells with a declared meaning"),
+    ],
+)
+def test_rules_of_places_are_published_without_the_words_of_cells(flags, rule, said_of_it, tmp_path, capsys):
+    out = tmp_path / "r.json"
+    words = ["--ballots", "partial", "--unranked", "last", "--epsilon", "1", "--rehearse", "--out", out]
+    code, shown, _ = run(capsys, *few(tmp_path)[:-2], *words, *flags)
+    assert code == 0
+    text = out.read_text()
+    assert json.loads(text)["rules"][rule.lower()] == said_of_it
+    for page in (report(text), report(text, "html")):
+        assert f"{rule}: {said_of_it}." in page
+    for words in (shown, " ".join(json.loads(text)["says"])):
+        assert "number is the best" in words
+    # words of cells and of names may be what somebody wrote
+    assert not [it for it in ("Bob", '"99', "spoilt", "worst") if it in text]
+    # a withdrawn name is no item; yet the ballot that holds it is no other than before
+    assert "but on a ballot that names what the declaration does not know" in json.loads(text)["rules"]["ballots"]
+
+
+def test_a_weighted_winner_leads_by_weight():
+    votes = dprank.Ballots([[0, 1, 2]] * 60, "abc", [3] * 60)
+    for heavy, unit in ((1, "voters"), (9, "units of weight")):
+        made = dprank.PrivateWinner.calibrated(epsilon=1.0, n_items=3, max_weight=heavy, ballots="partial")
+        words = " ".join(said_of(made.release(votes, RNG(1)), []))
+        assert re.search(rf"leads the next by \d+ {unit} or more", words)
+        assert ("voters or more" in words) == (heavy == 1)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sure"), [(1.0, "73.1%"), (7.0, "99.9%"), (9.0, "99.99%"), (20.0, "99.9999998%"), (99.0, "100.0%")]
+)
+def test_nobody_is_said_to_become_wholly_sure_who_does_not(epsilon, sure):
+    assert _percent(1 / (1 + math.exp(-epsilon))) == sure
+    votes = dprank.Rankings([[0, 1, 2]] * 60, "abc")
+    release = dprank.PrivateBorda.calibrated(epsilon=epsilon, n_items=3).release(votes, RNG(1))
+    assert f"becomes at most {sure} sure" in report(publish(release, "consensus"))
+
+
+@pytest.mark.parametrize(("agreeing", "more"), [(True, False), (False, True)])
+def test_a_report_of_agreement_says_how_sure_it_is(agreeing, more):
+    rng = RNG(1)
+    orders = [[0, 1, 2, 3]] * 250 if agreeing else np.argsort(rng.random((250, 4)), axis=1)
+    test = dprank.NoisyNorm.calibrated(epsilon=1.0, size=0.01, n_items=4, n_voters=250, statistic="ranks")
+    text = publish(test.release(dprank.Rankings(orders, "abcd"), rng), "agreement")
+    sure = report(text).partition("## How sure this is")[2].partition("##")[0]
+    assert "The test is for 250 voters" in sure
+    assert "in 1 % of all cases at most" in sure
+    assert ("no sign that they disagree" in sure) == more
+    assert any("250 voters" in line for line in json.loads(text)["says"])
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "left"),
+    [
+        ([1, 2, 3, 4], [1, 2, 3, 4], "."),
+        ([1, 2, 2, 4], [1, 3, 3, 4], "; the noise leaves open the order of b and c."),
+        ([1, 1, 3, 3], [2, 2, 4, 4], "; the noise leaves open whether b is first and the order of c and d."),
+        ([1, 1, 1, 4], [3, 3, 3, 4], "; the noise leaves open whether b or c is first."),
+        ([1, 1, 2, 4], [2, 3, 3, 4], "; the noise leaves open whether b is first and the order of b and c."),
+        ([1, 2, 2, 4, 4], [1, 3, 3, 5, 5], "; the noise leaves open the order of b and c, and of d and e."),
+        ([1, *[2] * 7], [1, *[8] * 7], "; the noise leaves open more places further down."),
+    ],
+)
+def test_an_answer_says_which_places_are_open_further_down(lowest, highest, left):
+    names = "abcdefgh"[: len(lowest)]
+    release = dprank.Ranking(tuple(names), np.arange(len(names)))
+    found = [{"lowest": lowest, "highest": highest}]
+    assert answer(release, found) == f"In order a is first, then {', '.join(names[1:])}{left}"

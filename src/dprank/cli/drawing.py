@@ -28,7 +28,7 @@ from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import opened, publish
 from dprank.release import LARGE_DELTA, warn_of_delta
-from dprank.sentences import ASKED, answer, counted, gaps_of, ranges, shown_frame, told, unit_of
+from dprank.sentences import ASKED, answer, counted, declared_of, ranges, shown_frame, told, unit_of
 
 __all__ = ["checked", "drawing_of", "drawn_of", "finish"]
 
@@ -132,7 +132,7 @@ def _show(
         for row in frame.itertuples(index=False):
             table.add_row(*map(cell, row))
         shown.print(table)
-    for line in (*counted(release, unit, bound, gaps_of(file)), *told(release, found, top, unit, bound)):
+    for line in (*counted(release, unit, bound, declared_of(file)), *told(release, found, top, unit, bound)):
         shown.print(line, markup=False)
     if drawing.get("persons") is not None and not found:
         shown.print(

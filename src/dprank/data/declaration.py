@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -65,14 +65,14 @@ OF_FORMS = {
     "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
 }
 
-#: Rules of ballots that a published file tells, where they are not the usual ones.
-RULES_OF_BALLOTS = ("ballots", "repeated", "weights", "places")
+#: Rules of ballots that a published file tells, where they are not the usual ones; which number is best always.
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights", "places", "cells", "no place", "withdrawn", "times")
 #: What is said of ballots that need not be full.
 COMPLETE = {
     "tied": "all items, with ties",
     "apart": "some items, with or without ties; an item without a place is compared with no other",
     "last": "some items, with or without ties; those without a place are behind the others, but on a ballot that names "
-    "what is no item",
+    "what the declaration does not know",
 }
 
 
@@ -137,7 +137,7 @@ class Declaration:
     unranked_as : sequence of str
         Cells, and names on a ballot, that say that there is no place, or no item: ``99``, ``undervote``.
     best : {"low", "high"}, optional
-        Which number is the best place: the lowest by default.
+        Which number is the best: the lowest by default.
     lowest : float, optional
         The lowest number that is a place, as 0 where places begin at 0.
     between : str, optional
@@ -350,12 +350,15 @@ class Declaration:
         return "ballot" if self.kind == "ballots" or self.form == "wide" else "answer"
 
     def rules_of_ballots(self) -> dict[str, str]:
-        """Rules that a reader of a release needs, in words, where they are not the usual ones.
+        """Rules that a reader needs, in words, where they are not the usual ones; which number is best always.
+
+        Of cells and names that are given a meaning their number is told, not their words: those may be what somebody
+        wrote, as aliases may.
 
         Examples
         --------
         >>> Declaration(kind="ballots", items=["a", "b"], ballots="tied").rules_of_ballots()
-        {'ballots': 'all items, with ties'}
+        {'ballots': 'all items, with ties', 'places': 'the lowest number is the best'}
         """
         rules = {}
         if self.kind == "ballots" and self.ballots != "full":
@@ -364,8 +367,17 @@ class Declaration:
             rules["repeated"] = "of a person with several ballots none counts"
         if self.max_weight is not None:
             rules["weights"] = f"from 0 to {self.max_weight}; a larger one counts as that"
-        if self.best == "high":
-            rules["places"] = "the highest number is the best"
+        if self.kind == "ballots" and self.form in OF_FORMS["places"][0]:
+            lowest = "" if self.lowest is None else f", and none is below {self.lowest:g}"
+            rules["places"] = f"the {'highest' if self.best == 'high' else 'lowest'} number is the best{lowest}"
+        if self.places:
+            rules["cells"] = f"{_some(self.places, 'cell')} with a declared meaning"
+        if self.unranked_as:
+            rules["no place"] = f"{_some(self.unranked_as, 'code')} for it"
+        if self.withdrawn:
+            rules["withdrawn"] = f"{_some(self.withdrawn, 'name')}, taken off ballots"
+        if self.times not in (None, "none"):
+            rules["times"] = "a row stands for as many ballots as it says"
         return rules
 
     @classmethod
@@ -535,6 +547,10 @@ def _toml_of(path: str | Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeError) as error:
         where = " in UTF-8" if isinstance(error, UnicodeError) else f": {' '.join(str(error).split())}"
         raise ValueError(f"{path}: no plan, which is TOML{where}") from None
+
+
+def _some(given: Collection[Any], what: str) -> str:
+    return f"{len(given)} {what}{'s' * (len(given) != 1)}"
 
 
 def _texts(name: str, given: Any) -> tuple[str, ...]:
