@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 
 import pandas as pd
 import pyarrow as pa
@@ -119,6 +121,35 @@ def test_check_says_what_answers_are_and_which_meaning_fits(tmp_path_factory, te
     assert done.out.startswith("[not for publication")
     told = json.loads(said("check", file, *(LABELLED if "label" in text else CHOSEN), "--json").out)
     assert fits in told["answers"]
+
+
+LIKERT = ["Much prefer A", "Slightly prefer A", "Equal", "Slightly prefer B", "Much prefer B"]
+
+
+def graded(tmp_path, words):
+    rows = [f"{at},tea,cocoa,{word}" for at, word in enumerate(words * 3)]
+    return write(tmp_path / "g.csv", "\n".join(["Observer,Condition_1,Condition_2,Selection", *rows]) + "\n")
+
+
+def test_check_names_every_answer_in_what_one_types(tmp_path):
+    """What is shown, with numbers put in, is what a shell takes, and no answer is lost."""
+    file = graded(tmp_path, LIKERT)
+    out = " ".join(said("check", file, *CHOSEN).out.split())
+    hint = re.search(r': (--map ".*?") with 1, 0.5 or 0 behind each says it', out)
+    assert hint is not None, out
+    flag, meaning = shlex.split(hint[1])
+    assert sorted(meaning.split(",")) == sorted(f"{it}=" for it in LIKERT)
+    points = dict(zip(LIKERT, ("1", "1", "0.5", "0", "0"), strict=True))
+    meaning = ",".join(it + points[it.removesuffix("=")] for it in meaning.split(","))
+    told = json.loads(said("check", file, *CHOSEN, flag, meaning, "--json").out)
+    assert told["rows that count"] == 15
+
+
+@each("number, more", [(9, None), (10, None), (13, "3 more")])
+def test_check_says_how_many_answers_it_does_not_name(tmp_path_factory, number, more):
+    out = said("check", graded(tmp_path_factory.mktemp("m"), [f"w{at}" for at in range(number)]), *CHOSEN).out
+    assert out.count("=,") + 1 == min(number, 10)
+    assert ("in the same way" in out, more is None or more in out) == (more is not None, True)
 
 
 def test_check_says_what_is_lost_by_what_it_says(tmp_path, selected):

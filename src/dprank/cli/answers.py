@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dprank._require import shown
+from dprank.cli.manual import quoted
 from dprank.data.accounts import BLANK, Intake
 from dprank.data.answers import NotDeclared, number_in
 from dprank.data.cleaning import nearest
@@ -16,7 +17,7 @@ from dprank.data.declaration import Declaration
 __all__ = ["declared_or_told", "slips_of_rows"]
 
 #: Answers of each kind that are listed.
-_SHOWN = 6
+_SHOWN = 10
 #: Numbers that a word knows, where one of them tells it from the others.
 _FITS = (
     ({Decimal(0), Decimal("0.5"), Decimal(1)}, {Decimal(0), Decimal("0.5")}, "outcome"),
@@ -49,7 +50,8 @@ def _seen(intake: Intake) -> str:
     numbers = {number_in(text) for text in others}
     few = len(most) <= 3 and numbers <= {None}  # words for a tie, and the like
     if intake.kept and (few or intake.kept >= sum(others.values())):
-        tie = "".join(f", or --map names,{text}=0.5 where that is a tie" for text, _ in most[:1])
+        ties = [f"names,{text}=0.5" for text, _ in most[:1] if not set(text) & set(",=")]
+        tie = "".join(f", or --map {quoted(it)} where that is a tie" for it in ties)
         codes = any(number_in(item) in (0, 1, 2) for item in intake.data.items)
         return f"{told}: --map names fits{tie}" + "; or outcome or position, if the numbers are no items" * codes
     for known, telling, word in _FITS:
@@ -57,9 +59,12 @@ def _seen(intake: Intake) -> str:
             return f"{told}: --map {word} fits, where 1 is the first"
     if like := next((it for text, _ in most[:3] if (it := nearest(text, intake.data.items))), None):
         return f"{told}: where that is how {shown(like)} is written, --map names fits, with --clean or --alias"
-    if any(set(text) & set(",=") for text, _ in most[:3]):
+    if any(set(text) & set(",=") for text, _ in most[:_SHOWN]):
         return f"{told}: a file for --plan says it, in a line like answers = {{{most[0][0]!r} = 1.0, …}}"
-    return f"{told}: --map {','.join(f'{text}=' for text, _ in most[:3])} with 1, 0.5 or 0 behind each says it"
+    meant = f"--map {quoted(','.join(f'{text}=' for text, _ in most[:_SHOWN]))}"
+    if len(most) > _SHOWN:
+        return f"{told}: {meant} with 1, 0.5 or 0 behind each, and {len(most) - _SHOWN} more in the same way, says it"
+    return f"{told}: {meant} with 1, 0.5 or 0 behind each says it"
 
 
 def _said(misread: Mapping[str, int]) -> dict[str, int]:

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.models import ArgumentInfo
 
-__all__ = ["EXITS", "Entry", "Option", "entries", "explain", "typed"]
+__all__ = ["EXITS", "Entry", "Option", "entries", "explain", "quoted", "typed"]
 
 #: What the exit code of every command means.
 EXITS = {
@@ -102,6 +102,18 @@ def typed(example: str, width: int = WIDTH) -> list[str]:
         else:
             lines.append(f"  {group}" if lines else group)
     return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
+
+
+def quoted(word: str) -> str:
+    """A word as one types it, in quotation marks where a shell needs them.
+
+    Examples
+    --------
+    >>> print(quoted("left=1"), quoted("Much prefer A="), quoted("it's $5="))
+    left=1 "Much prefer A=" 'it'"'"'s $5='
+    """
+    plain = shlex.quote(word)
+    return plain if plain == word or set(word) & set('"$`\\!') else f'"{word}"'
 
 
 def explain(app: typer.Typer) -> None:
