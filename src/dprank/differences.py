@@ -55,7 +55,9 @@ class Differences:
     said : tuple of str
         In sentences: what is more than noise, and what is not spoken of.
     step : float
-        Of scores, the unit of the last digit that is above the noise: a power of ten.
+        Of differences, the unit of the last digit that is above the noise: a power of ten.
+    steps : tuple of float
+        The same of the scores of each of the two, as each shows them by itself.
     """
 
     level: float
@@ -63,6 +65,7 @@ class Differences:
     turned: tuple[Mapping[str, Any], ...]
     said: tuple[str, ...]
     step: float
+    steps: tuple[float, float]
 
 
 def compare(one: str, other: str, level: float = 0.95) -> Differences:
@@ -121,9 +124,9 @@ def compare(one: str, other: str, level: float = 0.95) -> Differences:
         told = dict(zip(both, _more(np.array([_gap(name, tables) for name in both]), quantile, apart), strict=True))
     rows = tuple(_row(name, tables, found, told) for name in names)
     turned = _turned(names, found)
-    step = max(map(step_of, releases))
-    said = _said(level, releases, files, rows, turned, found, told, step)
-    return Differences(level, rows, turned, tuple(said), step)
+    first, second = map(step_of, releases)
+    said = _said(level, releases, files, rows, turned, found, told, max(first, second))
+    return Differences(level, rows, turned, tuple(said), max(first, second), (first, second))
 
 
 def _require_comparable(releases: Sequence[Release], files: Sequence[Mapping[str, Any]]) -> None:

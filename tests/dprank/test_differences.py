@@ -9,7 +9,8 @@ from published import of_version_02
 import dprank
 from dprank.cli.path import said
 from dprank.differences import compare
-from dprank.publication import publish
+from dprank.publication import publish, read_publication
+from dprank.scored import rounded, step_of
 
 ITEMS = ["oak", "elm", "fir", "ash"]
 
@@ -175,8 +176,46 @@ def test_the_command(tmp_path):
     assert "oak down" in done.out
     found = json.loads(said("compare", first, second, "--json", "--level", "0.9").out)
     assert found["level"] == 0.9
-    assert [*found] == ["level", "items", "turned", "said", "step"]
+    assert [*found] == ["level", "items", "turned", "said", "step", "steps"]
     done = said("compare", first, second, "--level", "1")
     assert (done.code, "level = 1" in done.error, len(done.error.splitlines())) == (2, True, 1)
     done = said("compare", first, tmp_path / "none.json")
     assert (done.code, "No such file" in done.error) == (2, True)
+
+
+@pytest.mark.parametrize("columns", ["80", "60", "30", "20"])
+def test_names_are_never_cut(tmp_path, monkeypatch, columns):
+    """On a terminal of any width, in words that the names are made of."""
+    names = ["Infrastructure of the public parks", "Infrastructure of the public roads", "Health"]
+    for number, eps in enumerate((1.0, 2.0), 1):
+        release = dprank.PrivateBorda.calibrated(epsilon=eps, n_items=3).release(
+            dprank.Rankings([[0, 1, 2]] * 300, names), np.random.default_rng(number)
+        )
+        (tmp_path / f"{number}.json").write_text(publish(release, "consensus"), encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", columns)
+    done = said("compare", tmp_path / "1.json", tmp_path / "2.json")
+    assert (done.code, "…" in done.out) == (0, False)
+    for word in ("Infrastructure", "public", "parks", "roads", "Health", "first", "second", "300"):
+        assert word in done.out, (word, done.out)
+
+
+def test_scores_are_shown_as_by_their_own_release():
+    """A release of less noise keeps its digits beside one of more; their differences have the digits of both."""
+    files = [borda(ONE, 0.1), borda(ONE, 5.0)]
+    found = compare(*files)
+    assert found.steps == tuple(step_of(read_publication(it)) for it in files)
+    assert found.steps[0] > found.steps[1]
+    assert found.step == found.steps[0]
+
+
+def test_the_command_shows_scores_as_their_releases_do(tmp_path):
+    releases = []
+    for number, eps in enumerate((0.1, 5.0)):
+        text = borda(ONE, eps)
+        (tmp_path / f"{number}.json").write_text(text, encoding="utf-8")
+        releases.append(read_publication(text))
+    out = said("compare", tmp_path / "0.json", tmp_path / "1.json").out
+    rows = [[it.strip() for it in line.split("│")] for line in out.splitlines() if line.startswith("│")]
+    for at, release in enumerate(releases):
+        shown = dict(zip(release.ranking, rounded(release, release.scores[release.order].tolist()), strict=True))
+        assert {row[1]: row[-3 + at] for row in rows} == {str(name): text for name, text in shown.items()}

@@ -128,7 +128,7 @@ def _show(
     if question not in ("winner", "agreement"):
         table = Table()
         for column in frame.columns:
-            table.add_column(str(column))
+            table.add_column(str(column), overflow="fold")
         for row in frame.itertuples(index=False):
             table.add_row(*map(cell, row))
         shown.print(table)

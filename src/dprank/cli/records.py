@@ -10,19 +10,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 import dprank
 from dprank._require import shown_down, visible, visible_lines
 from dprank.cli.options import AsJson, about, cell, console, published_text, show_json, typed
 from dprank.cli.writing import require_replaceable, write_over
-from dprank.differences import compare
+from dprank.differences import Differences, compare
 from dprank.privacy.budget import Entry
 from dprank.publication import opened, read_publication, receipt_of
 from dprank.registry import SECTORS, Facts, card
 from dprank.report import is_page, report
 
 __all__ = ["budget_command", "card_command", "compare_command", "report_command", "verify"]
+
+_WHICH = ("first", "second")
+#: A terminal on which every table has room.
+_WIDE = 100_000
 
 
 def budget_command(
@@ -175,28 +181,35 @@ def compare_command(
     if as_json:
         show_json(json.dumps(vars(found)))
         return
-    table = Table()
-    for column in ("item", "place", "range", "score"):
-        for which in ("first", "second") if column != "item" else ("",):
-            if any(_shown_of(row, which, column) for row in found.items):
-                table.add_column(f"{column}, {which}" if which else column)
-    for row in found.items:
-        cells = []
-        for title in (str(it.header) for it in table.columns):
-            column, _, which = title.partition(", ")
-            cells.append(cell(_shown_of(row, which, column, found.step)))
-        table.add_row(*cells)
     shown = console()
-    shown.print(table)
+    _print_rows(shown, found)
     for line in found.said:
         shown.print(line, markup=False)
 
 
-def _shown_of(row: Mapping[str, Any], which: str, column: str, step: float = 1.0) -> str:
-    """What a cell of a comparison shows; nothing for what is not there."""
-    if column == "item":
-        return str(row["item"])
-    it = row[which] or {}
+def _print_rows(shown: Console, found: Differences) -> None:
+    """A table where the words of its cells have room, else some lines an item: nothing is cut."""
+    told = [("place", at) for at in (0, 1)] + [("range", at) for at in (0, 1)] + [("score", at) for at in (0, 1)]
+    told = [it for it in told if any(_shown_of(row, *it, found.steps) for row in found.items)]
+    table = Table()
+    for title in ("item", *(f"{column},\n{_WHICH[at]}" for column, at in told)):  # so that the names have the room
+        table.add_column(title, overflow="fold")
+    for row in found.items:
+        table.add_row(*map(cell, [row["item"], *(_shown_of(row, *it, found.steps) for it in told)]))
+    if Measurement.get(shown, shown.options.update(width=_WIDE), table).minimum <= shown.width:
+        shown.print(table)
+        return
+    for row in found.items:
+        shown.print(cell(row["item"]))
+        for at, which in enumerate(_WHICH):
+            cells = [(column, _shown_of(row, column, side, found.steps)) for column, side in told if side == at]
+            if said := ", ".join(f"{column} {text}" for column, text in cells if text):
+                shown.print(f"  {which}: {said}", markup=False)
+
+
+def _shown_of(row: Mapping[str, Any], column: str, at: int, steps: tuple[float, float]) -> str:
+    """What a cell of a comparison shows, as its release shows it; nothing for what is not there."""
+    it, step = row[_WHICH[at]] or {}, steps[at]
     if column == "range":
         low, high = it.get("lowest"), it.get("highest")
         return "" if low is None else f"{low}" if low == high else f"{low} to {high}"
