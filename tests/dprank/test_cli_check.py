@@ -30,6 +30,15 @@ def checked(path, flags):
     return json.loads(done.out)
 
 
+@pytest.mark.parametrize("name", ["Respondent number", "household size", "member", "age", "body weight", "total score"])
+def test_numbers_of_people_are_no_counts(name, tmp_path):
+    """As a column that is not used, and as the one that says who, where items stand in several rows."""
+    rows = [f"p{at},{('oak', 'elm')[at % 2]},{at * at + 7}" for at in range(9)]
+    path = written(tmp_path, f"who,tree,{name}", rows)
+    for who in ("who", name):
+        assert checked(path, f"--item tree --items oak,elm --person {shlex.quote(who)}")["noticed"] == []
+
+
 def test_what_was_noticed_comes_first(tmp_path):
     flags = ["--wide", "--items", "oak,elm", "--person", "who"]
     path = written(tmp_path, "who,oak,elm", [f"p{at},2,1" for at in range(9)] + [["x", "", ""]])
@@ -240,6 +249,43 @@ CASES = {
         HAS,
         ("who,tree,n", [f"p{at},{('oak', 'elm')[at % 2]},{at % 3}" for at in range(9)], ["column 'n' is not used"]),
         ("who,tree,n", [f"p{at},{('oak', 'elm')[at % 2]},{at}" for at in range(9)]),
+    ),
+    "a table of totals": (
+        "--item tree --items oak,elm,fir --person customers",
+        (
+            "tree,customers",
+            ["oak,500", "elm,300", "fir,100"],
+            ["is this a table of totals? dprank counts rows", "A row for every item of every person"],
+        ),
+        ("tree,customers", [f"{tree},{at * 7}" for at in range(9) for tree in ("oak", "elm", "fir")]),
+    ),
+    "a table of totals: another name, thousands": (
+        "--item tree --items oak,elm,fir --person bought",
+        ("tree,bought", [["oak", "1,500"], ["elm", "300"], ["fir", "300"]], ["is this a table of totals?"]),
+        ("tree,bought", [f"{('oak', 'elm', 'fir')[at % 3]},{at * at}" for at in range(9)]),
+    ),
+    "a table of totals: pairs": (
+        "--comparisons left,right,left --map names --items oak,elm,fir --person n_votes",
+        (
+            "left,right,n_votes",
+            ["oak,elm,700", "elm,oak,300", "fir,elm,80", "elm,fir,20", "oak,fir,160", "fir,oak,40"],
+            ["is this a table of totals?", "Write each row as often as it counts"],
+        ),
+        ("left,right,n_votes", [f"{pair},{at}" for at, pair in enumerate(["oak,elm", "fir,oak", "elm,fir"] * 3)]),
+    ),
+    "a table of totals: ballots": (
+        f"{VOTES} --person Votes",
+        (
+            "Votes,vote",
+            ["120,oak > elm", "80,elm > oak", "7,fir > elm", *["1,oak > elm > fir"] * 9],
+            ["is this a table of totals?", "--times with that"],
+        ),
+        ("Votes,vote", [f"{at},oak > elm" for at in range(9)]),
+    ),
+    "a column of counts: pairs": (
+        f"{TWO}",
+        ("who,left,right,answer,n", [f"{row},3" for row in MEET], ["write the row as often as it counts"]),
+        ("who,left,right,answer,n", [f"{row},1" for row in MEET]),
     ),
     "weights of a statistical office": (
         f"{WIDE} --weight w --max-weight 2",

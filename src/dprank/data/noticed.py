@@ -6,6 +6,7 @@ release prints none, and asks for what they lead to by flags.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from dprank.data.bounding import nameless, person_ids
 from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_places import in_places
+from dprank.data.places import counts
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -45,8 +47,23 @@ ADVICE = {
     "another ballot of the same person": "is the column of --person the one that says who?",
 }
 #: Names of columns that say for how many a row stands, or how much it counts.
-COUNTS = """count counts cnt n num number freq frequency times multiplicity multiplier weight weights w wt wgt votes
-total totals ballots responses respondents voters people size anzahl gewicht nombre effectif poids"""
+COUNTS = """count counts cnt n num number freq frequency times multiplicity multiplier weight weights w wt wgt total
+totals size anzahl gewicht nombre effectif poids sales sold qty quantity amount purchases"""
+#: The same at the end of a name, too: number of customers.
+CROWDS = """votes voters ballots responses respondents people persons customers buyers users patients clients households
+visitors members participants"""
+#: Of these those that say who, as often as not: a member's number.
+NAMES = "num number weight weights w wt wgt size"
+#: What to do about a table of totals.
+_TO_DO = {
+    "tallies": (
+        "A row for every item of every person is needed, with a column that says who; where there are totals alone, a "
+        "mechanism takes them in Python: dprank.Oneshot"
+    ),
+    "comparisons": "Write each row as often as it counts, with a column that says who, or without --person",
+    "ballots": "--times with that column, and no --person, says how many ballots a row stands for",
+}
+_WHOLE = re.compile(r"[0-9]++(?:,[0-9]{3})*+(?:\.0*+)?")
 
 
 def raw_of(declared: Declaration, path: Any) -> Raw | None:
@@ -90,7 +107,7 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     """
     found = [*_lost(declared, intake)]
     if raw is not None:
-        found += [*_person(raw), *_counted(raw, intake), *in_cells(raw, intake), *in_places(raw)]
+        found += [*_person(raw), *_totals(raw), *_counted(raw, intake), *in_cells(raw, intake), *in_places(raw)]
     return (*found, *in_graph(declared, intake))
 
 
@@ -157,19 +174,57 @@ def _differing(texts: Any, who: Any, several: Any) -> str:
     return " and ".join(sorted(found))
 
 
+def _called_a_count(name: str) -> bool:
+    """Whether a column is called so as one that says for how many a row stands: `n_customers` is, too."""
+    words = [it for it in re.split(r"[\W_]+", name.casefold()) if it]
+    return counts(name) or " ".join(words) in COUNTS.split() or " ".join(words[-1:]) in CROWDS.split()
+
+
+def _totals(raw: Raw) -> Iterator[str]:
+    """A count in the place of who it was: every row is taken for one person, called 500."""
+    name = raw.declared.person
+    column = None if name is None else raw.column(name)
+    if name is None or column is None:
+        return
+    cells = [it for it in map(str.strip, column.tolist()) if it]
+    distinct = sorted({int(it.replace(",", "").partition(".")[0]) for it in cells if _WHOLE.fullmatch(it)})
+    if len(distinct) < 2 or not all(map(_WHOLE.fullmatch, cells)):
+        return
+    if raw.declared.kind != "ballots" and len(cells) >= 2 * len(distinct):  # somebody with rows of their own
+        return
+    if distinct == list(range(distinct[0], distinct[0] + len(distinct))):  # rows by number
+        return
+    called = _called_a_count(name) and name.strip().casefold() not in NAMES.split()
+    if called or _each_item_once(raw):
+        yield (
+            f"the column of --person, {shown(name)}, holds whole numbers: is this a table of totals? dprank counts "
+            f"rows, and takes each number for one person. {_TO_DO[raw.declared.kind]}"
+        )
+
+
+def _each_item_once(raw: Raw) -> bool:
+    """Whether a table has one row an item and no more."""
+    if raw.declared.kind != "tallies":
+        return False
+    column = raw.column(raw.declared.columns[0])
+    return column is not None and len(column) > 2 and column.str.strip().nunique() == len(column)
+
+
 def _counted(raw: Raw, intake: Intake) -> Iterator[str]:
     """A column that is not used, and looks as if a row stood for several."""
     for name in intake.unused:
         column = raw.column(name)
-        plain = name.strip().strip("#").strip().casefold()
-        if column is None or plain not in COUNTS.split():
+        if column is None or not _called_a_count(name):
             continue
         cells = [it for it in map(str.strip, column.unique().tolist()) if it]
         if not cells or set(cells) == {"1"} or not all(it.isascii() and it.isdigit() for it in cells):
             continue
         numbers = np.sort(np.array(cells, float))
         if len(column) < 3 or not np.array_equal(numbers, numbers[0] + np.arange(len(column))):  # else rows by number
-            ballots = raw.declared.kind == "ballots"
-            say = f": --times {shown(name)} says so, or --weight, if that is how much it counts" * ballots
+            say = {
+                "ballots": f": --times {shown(name)} says so, or --weight, if that is how much it counts",
+                "comparisons": ": if so, write the row as often as it counts",
+                "tallies": ": if it counts people, write a row for each, with a person of its own",
+            }[raw.declared.kind]
             seen = f"column {shown(name)} is not used and holds whole numbers"
             yield f"{seen}: does a row stand for so many? It counts once{say}"
