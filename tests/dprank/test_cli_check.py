@@ -89,7 +89,7 @@ CASES = {
     ),
     "ballots of no weight": (
         f"{WIDE} --weight w --max-weight 3",
-        ("who,oak,elm,fir,w", [f"{row},0" for row in SOUND], ["nothing counts: none of 40 ballots"]),
+        ("who,oak,elm,fir,w", [f"{row},0" for row in SOUND], ["nothing counts: of 40 ballots 40 are of weight 0"]),
         ("who,oak,elm,fir,w", [f"{row},2" for row in SOUND]),
     ),
     "most ballots lost": (
@@ -97,10 +97,7 @@ CASES = {
         (
             "who,oak,elm,fir",
             [*SOUND, *[f"q{at},1,1,2" for at in range(41)]],
-            [
-                "most ballots say nothing: 41 of 81",
-                "most rows are left out: 41 of 81, all for 'not every place once'; --ball",
-            ],
+            ["most ballots are left out: 41 of 81, all for 'not every place once'; they do not rank all items once"],
         ),
         ("who,oak,elm,fir", [*SOUND, *[f"q{at},1,1,2" for at in range(40)]]),
     ),
@@ -174,7 +171,7 @@ CASES = {
         (
             "who,tree",
             ["p1,oak|elm", "p2,fir|oak", "p3,oak"],
-            ["with '|' between", "in 2 cells: a row an item is needed"],
+            ["with '|' between", "in 2 cells: write a row for each person and item"],
         ),
         ("who,tree", ["p1,oak", "p1,elm", "p2,fir", "p3,oak", "p3,yew|ash"]),
     ),
@@ -547,6 +544,14 @@ def test_nobody_is_named(name, tmp_path):
     assert [label for label in labels if label in said] == []
 
 
+def test_what_to_do_about_people_of_one_spelling(tmp_path):
+    path = written(tmp_path, "who,oak,elm,fir", ["a1,1,2,3", "A1,2,1,3"])
+    [line] = checked(path, WIDE)["noticed"]
+    assert line.endswith(
+        "as they differ in case alone: is that so in 'who'? Else write people so that they differ in more"
+    )
+
+
 def test_ballots_an_item_where_some_leave_it_out(tmp_path):
     path = written(tmp_path, "who,oak,elm,fir", ["a,1,2,", "b,2,1,3", "c,,,"])
     assert checked(path, f"{WIDE} {PARTIAL}")["ballots an item"] == {"oak": 2, "elm": 2, "fir": 1}
@@ -556,6 +561,9 @@ def test_another_sign_between_items_is_no_list(tmp_path):
     path = written(tmp_path, "vote", [["oak;elm;fir;"], ["elm;oak"], ["fir"]])
     assert checked(path, f"{VOTES} --between ';'")["noticed"] == []
     path = written(tmp_path, "vote", ["oak>elm>fir", "elm>oak"])
+    said = checked(path, f"{VOTES} --between ';'")["noticed"]
+    assert any("with '>' between, as 'oak>elm>fir', in 2 cells: --between '>'" in line for line in said)
+    path = written(tmp_path, "vote", ["oak", "elm"])
     said = checked(path, f"{VOTES} --between ';'")["noticed"]
     assert any("no cell of 'vote' holds ; or =" in line for line in said)
 
@@ -695,3 +703,147 @@ def test_zero_is_named_by_the_direction(tmp_path):
     [line] = [it for it in checked(path, HIGH)["noticed"] if it.startswith("0 is no")]
     assert line == "0 is no place: --lowest 0 if it is one, the worst; --unranked-as 0 if it says that there is none"
     assert checked(path, f"{HIGH} --lowest 0")["noticed"] == []
+
+
+NONE_PUTS = "one item before another"
+
+
+@pytest.mark.parametrize("some", [30, 0])
+@pytest.mark.parametrize(
+    ("flags", "row", "reason"),
+    [
+        (WIDE, "1,2,,1", "not every place once"),
+        (WIDE, "1,2,2,1", "not every place once"),
+        (WIDE, "1,2,4th,1", "no such place"),
+        (f"{WIDE} --ballots tied", "1,2,,1", "an item without a place"),
+        (f"{WIDE} --weight w --max-weight 3", "1,2,3,x", "no such weight"),
+        (f"{WIDE} {PARTIAL}", "1,2,x,1", "no such place"),
+        (f"{WIDE} --ballots partial --unranked last", "1,2,x,1", "no such place"),
+    ],
+)
+def test_ballots_that_are_left_out_are_not_said_to_say_nothing(flags, row, reason, some, tmp_path):
+    rows = [f"p{at},1,2,3,1" for at in range(some)] + [f"q{at},{row}" for at in range(31)]
+    said = checked(written(tmp_path, "who,oak,elm,fir,w", rows), flags)["noticed"]
+    assert f"most ballots are left out: 31 of {some + 31}, all for '{reason}'" in " ".join(said)
+    assert not any(NONE_PUTS in line or "say nothing" in line for line in said)
+    assert any(line == "nothing counts: a release would be noise alone" for line in said) == (not some)
+
+
+def test_what_ballots_are_is_said_of_each_kind(tmp_path):
+    kinds = [f"p{at},1,2,3,1" for at in range(9)], [f"q{at},x,1,2,1" for at in range(5)]
+    kinds += [f"r{at},,,1,1" for at in range(6)], [f"s{at},1,2,3,0" for at in range(7)]
+    flags = f"{WIDE} {PARTIAL} --weight w --max-weight 3"
+    said = checked(written(tmp_path, "who,oak,elm,fir,w", [row for kind in kinds for row in kind]), flags)["noticed"]
+    parts = "of 27 ballots 5 are left out, 6 are without one item before another, 7 are of weight 0"
+    assert said[0] == f"most ballots say nothing: {parts}"
+    said = checked(written(tmp_path, "who,oak,elm,fir,w", kinds[1] + kinds[2]), flags)["noticed"]
+    assert said[0].startswith("nothing counts: of 11 ballots 5 are left out, 6 are without one item before another; a")
+    rows = ["a,oak,1", "a,elm,2"] + [f"p{at},{it}" for at in range(5) for it in ("oak,1", "elm,x")]
+    said = checked(written(tmp_path, "who,tree,place", rows), LONG)["noticed"]
+    assert said[0] == "most ballots say nothing: 5 of 6 ballots are left out, or put no item before another"
+    twice = [f"p1,{it},1" for it in ("1,2,3", "3,2,1")] + ["p2,x,1,2,1", "p2,1,x,2,1"]
+    said = checked(written(tmp_path, "who,oak,elm,fir,w", twice), flags)["noticed"]
+    assert not any(NONE_PUTS in line for line in said)
+
+
+def questions(form, several, n=30):
+    """Rows of people who answer one question or several: alike, but for a column that says which."""
+    rows, rng = [], random.Random(2)
+    for at in range(n):
+        for question in range(several):
+            order = rng.sample(["oak", "elm", "fir"], 3)
+            which = [f"p{at}", f"q{question}"]
+            if form == "long":
+                rows += [[*which, it, place] for place, it in enumerate(order, 1)]
+            elif form == "wide":
+                rows.append([*which, *(order.index(it) + 1 for it in ("oak", "elm", "fir"))])
+            elif form == "orders":
+                rows.append([*which, " > ".join(order)])
+            else:
+                rows += [
+                    [*which, *pair, rng.choice([0, 1])] for pair in (("oak", "elm"), ("elm", "fir"), ("oak", "fir"))
+                ]
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("form", "flags", "header", "words"),
+    [
+        ("long", LONG, "who,question,tree,place", "a person names items once for each: are"),
+        ("wide", WIDE, "who,question,oak,elm,fir", "a person has a row for each: are"),
+        ("orders", f"{VOTES} --person who", "who,question,vote", "a person has a row for each: are"),
+        ("two", TWO, "who,question,left,right,answer", "a person names items once for each: are"),
+    ],
+)
+def test_two_questions_in_one_file(form, flags, header, words, tmp_path):
+    for several in (2, 3):
+        said = checked(written(tmp_path, header, questions(form, several)), flags)["noticed"]
+        [line] = [it for it in said if "question" in it]
+        assert line.startswith(f"column 'question' is not used and has {several} values, and {words} they several")
+        assert "One question a release: make a file of each" in line
+        assert ("--ballot 'question'" in line) == (form == "long")
+    one = questions(form, 1)
+    assert not any("question" in it for it in checked(written(tmp_path, header, one), flags)["noticed"])
+    where = [[row[0], f"q{int(row[0][1:]) % 2}", *row[2:]] for row in one]
+    assert not any("question" in it for it in checked(written(tmp_path, header, where), flags)["noticed"])
+    noted = [[*row[:1], f"note {at}", *row[2:]] for at, row in enumerate(questions(form, 2))]
+    assert not any("question" in it for it in checked(written(tmp_path, header, noted), flags)["noticed"])
+
+
+@pytest.mark.parametrize("sign", ["≻", "~", "»", "!", "⟶", ":", "*"])
+def test_any_sign_between_items_is_named_and_reads_them(sign, tmp_path):
+    path = written(tmp_path, "vote", [[f" {sign} ".join(it)] for it in (["oak", "elm", "fir"], ["elm", "fir"])] * 5)
+    flags = f"--orders vote --items oak,elm,fir {PARTIAL}"
+    said = checked(path, flags)["noticed"]
+    [line] = [it for it in said if it.startswith("cells hold several items")]
+    assert f"with '{sign}' between, as 'oak {sign} elm {sign} fir', in 10 cells: --between '{sign}' reads it" in line
+    assert checked(path, f"{flags} --between '{sign}'")["noticed"] == []
+
+
+def test_a_sign_of_an_item_or_from_worst_to_best_is_not_offered(tmp_path):
+    path = written(tmp_path, "vote", [["oak/ash / elm"], ["elm / oak/ash"]] * 5)
+    said = checked(path, f"--orders vote --items oak/ash,elm {PARTIAL}")["noticed"]
+    assert not any("--between" in it for it in said)
+    path = written(tmp_path, "vote", [["fir ≺ elm ≺ oak"]] * 5)
+    said = checked(path, VOTES)["noticed"]
+    assert any("with '≺' between" in it for it in said)
+    assert not any("--between" in it for it in said)
+
+
+def test_several_items_in_a_cell_by_what_a_cell_should_hold(tmp_path):
+    ranks = written(tmp_path, "who,one,two", [["a", "oak;elm", "fir"], ["b", "elm;fir", ""]])
+    said = checked(ranks, f"--ranks one,two --items oak,elm,fir --person who {PARTIAL}")["noticed"]
+    assert any(
+        it.endswith("one item a cell is read; where a cell holds a whole order, --orders COLUMN --between ';' reads it")
+        for it in said
+    )
+    pairs = written(tmp_path, "who,left,right,answer", [["a", "oak;elm", "fir", "1"]])
+    assert any(it.endswith("write a row for each person and pair") for it in checked(pairs, TWO)["noticed"])
+
+
+def test_rows_that_stand_for_many_ballots_are_so_many(tmp_path):
+    rows = [["oak>elm>fir", "60"], ["elm>oak", "1,300"], ["oka>elm", "7"], ["yew", "0"], ["fir>oka", "many"]]
+    said = checked(written(tmp_path, "vote,n", rows), f"{VOTES} --times n")["noticed"]
+    assert any(it.startswith("8 of 1368 ballots hold what is no declared item") for it in said)
+
+
+def test_a_header_of_preflib_that_counts_more_than_the_lines(tmp_path):
+    pytest.importorskip("preflibtools")
+    text = dprank.example("city.toc").read_text(encoding="utf-8")
+    flags = "--items roads,schools,parks,debt --ballots tied"
+    for more, lines in ((900, ""), (300, "x: 1\n"), (250, "")):
+        path = tmp_path / "city.toc"
+        path.write_text(text.replace("NUMBER VOTERS: 250", f"NUMBER VOTERS: {more}") + lines, encoding="utf-8")
+        said = checked(path, flags)["noticed"]
+        told = (
+            f"the header says that there are {more} ballots (NUMBER VOTERS), and the lines below hold 250: the others"
+        )
+        if more == 250:
+            assert said == []
+        else:
+            assert said == [f"{told} are left out" + "; 'misread' has lines that are no orders" * bool(lines)]
+
+
+def test_a_decimal_comma_is_mended_in_the_words_of_the_file(tmp_path):
+    path = written(tmp_path, "who,oak,elm,fir", [["a", "4,5", "3", "2,0"], ["b", "1", "2,5", "3"]])
+    assert "a comma makes no number: write 4.5 for 4,5" in checked(path, f"{HIGH}")["noticed"]

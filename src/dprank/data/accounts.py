@@ -99,6 +99,8 @@ class Intake:
         Columns of the file that say nothing of what is declared.
     pairs : tuple of (int, int), optional
         Of a questionnaire the items that its columns ask about, whoever answers.
+    absent : int
+        Of a PrefLib file ballots that its header counts and no line holds.
     """
 
     data: Any
@@ -111,6 +113,7 @@ class Intake:
     misread: Mapping[str, int]
     unused: tuple[str, ...] = ()
     pairs: tuple[tuple[int, int], ...] | None = None
+    absent: int = 0
 
     @property
     def kept(self) -> int:

@@ -20,8 +20,8 @@ that close nor items that stay apart change a sensitivity, and what protects a b
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,14 +32,10 @@ from dprank.data.accounts import AGAIN, ALTERED, BEYOND, OPEN, TAKEN_OFF, Intake
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
-from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, counts, number_of, place_reader
+from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, count_of, counts, number_of, place_reader
 from dprank.data.preflib import read_preflib
 
 __all__ = ["long", "orders", "preflib", "ranks", "wide"]
-
-
-#: A whole number as people write it: commas make no other of it.
-_THOUSANDS = re.compile(r"\s*[0-9]{1,3}(?:,[0-9]{3})+\s*")
 
 
 def wide(table: Table) -> Intake:
@@ -123,11 +119,7 @@ def _repeat(table: Table) -> None:
         return
     most = MOST_AT_ONCE // max(1, len(table.declared.items))
 
-    def meaning(text: str) -> float:
-        number = number_of(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
-        return number if 0 <= number <= most and number == int(number) else -math.inf
-
-    read = table.read(table.column(str(name)), meaning)
+    read = table.read(table.column(str(name)), lambda text: count_of(text, most))
     wrong = read == -math.inf
     each = np.where(wrong, 1, read).astype(np.int64)
     if each.sum() > most:
@@ -336,4 +328,5 @@ def preflib(declared: Any, path: Any) -> Intake:
     nothing = np.full((1, len(declared.items)), math.nan)
     values = np.vstack([said.places, nothing])[each]
     whose = {"rows": np.arange(file.voters), "person": None, "weight": None}
-    return _cast(table, values, whose | {it: np.append(of, False)[each] for it, of in said.of(slice(None)).items()})
+    of = {it: np.append(of, False)[each] for it, of in said.of(slice(None)).items()}
+    return replace(_cast(table, values, whose | of), absent=file.voters - read)

@@ -18,6 +18,7 @@ from dprank.data.bounding import nameless, person_ids
 from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_places import in_places
+from dprank.data.noticed_questions import in_questions
 from dprank.data.places import counts
 from dprank.data.sniffing import sniff
 
@@ -36,7 +37,8 @@ TIMES = 10
 ADVICE = {
     "no person": "is the column of --person the one that says who?",
     BEYOND: "is line 1 the header, and no title above it?",
-    "not every place once": "--ballots tied takes equal places, --ballots partial items without a place",
+    "not every place once": "they do not rank all items once, as --ballots full has it: --ballots tied takes equal "
+    "places, --ballots partial items without a place",
     "an item without a place": "--ballots partial takes ballots that leave items out",
     "no such order": "an order is written A > B = C",
     "no such place": "--map says what it means, as '1st=1', and --unranked-as what means that there is none",
@@ -107,27 +109,58 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     """
     found = [*_lost(declared, intake)]
     if raw is not None:
-        found += [*_person(raw), *_totals(raw), *_counted(raw, intake), *in_cells(raw, intake), *in_places(raw)]
+        found += [
+            *_person(raw),
+            *_totals(raw),
+            *_counted(raw, intake),
+            *in_questions(raw, intake),
+            *in_cells(raw, intake),
+            *in_places(raw),
+        ]
     return (*found, *in_graph(declared, intake))
 
 
 def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
     """Whether all is lost, or most, and why."""
     lost, ballots = sum(intake.left_out.values()), declared.kind == "ballots"
-    data, said = intake.data, ""
-    silent = int(((data.places.max(axis=1, initial=-1) <= 0) | (data.weight == 0)).sum()) if ballots else 0
-    if ballots and silent:
-        said = f"none of {silent} ballots puts" if silent > 1 else "the one ballot does not put"
-        said = f"{said} one item before another; "
-    if not intake.kept or (ballots and silent == len(data)):
+    silent, said = _silent(declared, intake) if ballots else (0, "")
+    if not intake.kept or (ballots and silent == len(intake.data)):
         yield f"nothing counts: {said}a release would be noise alone"
-    elif 2 * silent > len(data):
-        yield f"most ballots say nothing: {silent} of {len(data)} put no item before another"
-    if 2 * lost > intake.rows:
+    elif said and 2 * silent > len(intake.data):
+        yield f"most ballots say nothing: {said.removesuffix('; ')}"
+    if intake.absent:
+        yield (
+            f"the header says that there are {intake.rows} ballots (NUMBER VOTERS), and the lines below hold "
+            f"{intake.rows - intake.absent}: the others are left out"
+            + "; 'misread' has lines that are no orders"
+            * bool(intake.misread)
+        )
+    if 2 * lost > intake.rows and 2 * intake.absent < lost:
         reason, number = max(intake.left_out.items(), key=lambda it: it[1])
         advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
         of_them = "all" if number == lost else str(number)
-        yield f"most rows are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"
+        rows = "ballots" if ballots and declared.form != "long" else "rows"
+        yield f"most {rows} are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"
+
+
+def _silent(declared: Declaration, intake: Intake) -> tuple[int, str]:
+    """How many ballots are nothing, and what of them is so; without a word where all of them are left out."""
+    data, number = intake.data, len(intake.data)
+    flat = data.places.max(axis=1, initial=-1) <= 0
+    silent, light = int((flat | (data.weight == 0)).sum()), int((~flat & (data.weight == 0)).sum())
+    if declared.form == "long" and intake.left_out:  # rows are left out, and of how many ballots is not known
+        told = f"{silent} of {number} ballots are left out, or put no item before another; "
+        return silent, told
+    gone = 0 if declared.form == "long" else number - intake.kept
+    own = silent - gone - light
+    if not silent or silent == gone or (number > silent and 2 * gone > number):  # why they are left out says it
+        return silent, ""
+    if own == silent == number:
+        puts = f"none of {number} ballots puts" if number > 1 else "the one ballot does not put"
+        return silent, f"{puts} one item before another; "
+    kinds = ((gone, "left out"), (own, "without one item before another"), (light, "of weight 0"))
+    parts = [f"{many} {'is' if many == 1 else 'are'} {what}" for many, what in kinds if many]
+    return silent, f"of {number} ballot{'s' * (number != 1)} {', '.join(parts)}; "
 
 
 def _person(raw: Raw) -> Iterator[str]:
@@ -150,7 +183,8 @@ def _person(raw: Raw) -> Iterator[str]:
         people, spellings = int((each > 1).sum()), len(texts) - int((each == 1).sum())
         yield (
             f"{spellings} spellings were taken for {people} person{'s' * (people != 1)}, as they differ in "
-            f"{_differing(texts, who, each > 1)} alone: is that so in {shown(name)}?"
+            f"{_differing(texts, who, each > 1)} alone: is that so in {shown(name)}? Else write people so that they "
+            "differ in more"
         )
     total = np.bincount(who, weights=rows).astype(int)
     order = np.sort(total)[::-1]

@@ -12,7 +12,7 @@ import numpy as np
 from dprank._require import shown
 from dprank.data.accounts import Intake
 from dprank.data.cleaning import cleaner
-from dprank.data.places import NONE
+from dprank.data.places import NONE, count_of
 
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
@@ -28,6 +28,10 @@ SIGNS = {it: f"'{it}'" for it in (";", "|", ",", "->", "→", "<", "/", "+", "&"
 }
 #: Texts of one kind that are looked at, the most frequent ones.
 LOOKED_AT = 2_000
+#: Signs that put the best last, or that a flag holds badly.
+BACKWARDS = " \n\t<≺≼←‹«"
+#: So many other signs are tried.
+FEW_SIGNS = 20
 #: So many items may stand in one cell with nothing between.
 JOINED = 500
 _BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
@@ -141,7 +145,7 @@ def _lists(raw: Raw, texts: Mapping[str, int]) -> Iterator[str]:
     best: tuple[int, str, dict[str, int], dict[str, list[str]]] = (0, "", {}, {})
     few = [it for it in raw.codes if it] if len(raw.codes) <= JOINED else []
     joined = re.compile(f"(?:{'|'.join(sorted(map(re.escape, few), key=len, reverse=True)) or '(?!)'})++")
-    for sign in SIGNS:
+    for sign in (*SIGNS, *_other_signs(raw, texts)):
         if sign:
             parts = {text: [it for it in map(str.strip, text.split(sign)) if it] for text in texts if sign in text}
         else:
@@ -155,11 +159,30 @@ def _lists(raw: Raw, texts: Mapping[str, int]) -> Iterator[str]:
     _, sign, found, parts = best
     if not found:
         return
-    do = "a row an item is needed"
-    if raw.declared.form == "orders":
-        said = f"--between {shown(sign)} reads it, the best first; else " * bool(sign.strip(" \n\t<"))
-        do = f"{said}an order is written A > B > C"
-    yield f"cells hold several items, with {SIGNS[sign]} between, as {shown(next(iter(found)))}, {_cells(found)}: {do}"
+    between = SIGNS.get(sign, shown(sign))
+    seen = f"as {shown(next(iter(found)))}, {_cells(found)}"
+    yield f"cells hold several items, with {between} between, {seen}: {_split(raw, sign)}"
+
+
+def _split(raw: Raw, sign: str) -> str:
+    """What to do about cells that hold several items."""
+    declared = raw.declared
+    reads = bool(sign.strip(BACKWARDS)) and "=" not in sign and not any(sign in item for item in declared.items)
+    if declared.form == "orders":
+        return f"--between {shown(sign)} reads it, the best first; else " * reads + "an order is written A > B > C"
+    if declared.kind != "ballots":
+        return f"write a row for each person and {'item' if declared.kind == 'tallies' else 'pair'}"
+    whole = f"; where a cell holds a whole order, --orders COLUMN --between {shown(sign)} reads it"
+    return "one item a cell is read" + whole * reads
+
+
+def _other_signs(raw: Raw, texts: Mapping[str, int]) -> list[str]:
+    """Signs of these texts that are in no item, and that nobody thought of; the most frequent first."""
+    met: Counter[str] = Counter()
+    for text in texts:
+        met.update(set(text))
+    own = {*SIGNS, "=", raw.declared.between or ">", *"".join(raw.declared.items), *"()[]{}'\"._"}
+    return [it for it, _ in met.most_common() if not it.isalnum() and not it.isspace() and it not in own][:FEW_SIGNS]
 
 
 def _pairs(raw: Raw, intake: Intake) -> Iterator[str]:
@@ -185,7 +208,14 @@ def _taken_off(raw: Raw) -> Iterator[str]:
         lost |= np.array(odd, bool)[codes]
     if not lost.any():
         return
-    number, rows = int(lost.sum()), len(lost)
+    each = np.ones(len(lost), np.int64)
+    times = None if declared.times in (None, "none") else raw.column(str(declared.times))
+    if times is not None:  # as they are counted: a cell that is no number is one ballot
+        codes, distinct = times.factorize()
+        each = np.array([1 if (it := count_of(str(text))) < 0 else int(it) for text in distinct], np.int64)[codes]
+    number, rows = int(each[lost].sum()), int(each.sum())
+    if not number:
+        return
     what = "rows" if declared.form == "long" else "ballots"
     last = " --unranked last puts nothing behind on these, as it may be meant:" * (declared.unranked == "last")
     yield f"{number} of {rows} {what} hold what is no declared item;{last} 'unknown items' says which"

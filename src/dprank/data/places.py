@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from dprank.data.accounts import Intake
     from dprank.data.declaration import Declaration
 
-__all__ = ["AWAY", "COUNTED", "NONE", "UNKNOWN", "Names", "counts", "hints", "meanings", "number_of", "place_reader"]
+__all__ = [
+    "AWAY",
+    "COUNTED",
+    "NONE",
+    "UNKNOWN",
+    "Names",
+    "count_of",
+    "counts",
+    "hints",
+    "meanings",
+    "number_of",
+    "place_reader",
+]
 
 #: How people write that there is no place, in any case.
 NONE = (*BLANK, "n/a", "#n/a", "<na>", "none", "nil", "-", "--", "–", "—", ".")
@@ -28,6 +40,8 @@ _COUNTS = ("n", "times", "votes", "voters", "ballots", "number of ballots", "num
 _COUNT_WORDS = {"count", "counts", "frequency", "freq", "multiplicity"}
 #: A count beside a name: `21:Ann`, `21 Ann`, `Ann (21)`, `Ann x 21`.
 _FRONT = re.compile(r"[0-9]+(?:\s*[:;,.)x×*|]\s*|\s+)(.+)", re.DOTALL)
+#: A whole number as people write it: commas make no other of it.
+_THOUSANDS = re.compile(r"\s*[0-9]{1,3}(?:,[0-9]{3})+\s*")
 _BEHIND = re.compile(r"(.+?)\s*[:;,x×*|(\[]\s*[0-9]+\s*[)\]]?", re.DOTALL)
 
 
@@ -43,6 +57,18 @@ def number_of(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+def count_of(text: str, most: float = 2.0**53) -> float:
+    """For how many ballots a row stands, by its cell: a whole number from 0; -inf where it is none.
+
+    Examples
+    --------
+    >>> count_of("1,200"), count_of("7.0"), count_of("1.5")
+    (1200.0, 7.0, -inf)
+    """
+    number = number_of(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
+    return number if 0 <= number <= most and number == int(number) else -math.inf
 
 
 def counts(name: str) -> bool:
@@ -162,6 +188,7 @@ def hints(intake: Intake, declared: Declaration) -> list[str]:
     told = []
     if OPEN in intake.altered:
         told.append("of a name that is no item --alias says which one it means, --withdrawn that it means none")
-    if any(re.fullmatch(r"\s*[0-9]+,[0-9]+\s*", text) for text in intake.misread) and declared.kind == "ballots":
-        told.append("a comma makes no number: 1.5 is one, and 1,5 is none")
+    commas = [it.strip() for it in intake.misread if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", it)]
+    if commas and declared.kind == "ballots":
+        told.append(f"a comma makes no number: write {commas[0].replace(',', '.')} for {commas[0]}")
     return told
