@@ -194,7 +194,10 @@ def answer(
         ordered = getattr(release.mechanism, "ordered", True) or release.values is not None
         ordered = ordered and not (found and is_open(found[0]))
         the = f"{'the' if of else 'The'} {len(names)} {most} frequent"
-        return f"{of}{the} are {_list(names)}{', in this order' * ordered}."
+        rows = shown_rows(release)
+        places = ([found[0][it][row] for row in rows] for it in ("lowest", "highest")) if found and ordered else ()
+        left = _left_open(names, *places) if found and ordered else ""
+        return f"{of}{the} are {_list(names)}{', in this order' * ordered}{left}."
     by = (f"By {rule.by}" if rule else "In order") + (f", counting {kept}," if kept else "")
     if found and is_open(found[0]):
         names = [_line(name) for name in release.items]

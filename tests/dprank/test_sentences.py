@@ -446,3 +446,30 @@ def test_an_answer_says_which_places_are_open_further_down(lowest, highest, left
     release = dprank.Ranking(tuple(names), np.arange(len(names)))
     found = [{"lowest": lowest, "highest": highest}]
     assert answer(release, found) == f"In order a is first, then {', '.join(names[1:])}{left}"
+
+
+@pytest.mark.parametrize(
+    ("highest", "left"),
+    [([1, 2, 3], "."), ([2, 2, 3], "; the noise leaves open whether b is first."),
+     ([1, 3, 3], "; the noise leaves open the order of b and c.")],
+)  # fmt: skip
+def test_a_choice_says_which_order_is_open(highest, left):
+    release = dprank.Selection(np.array(["b", "a", "c"]), np.array([5.0, 9.0, 2.0]))
+    lowest = {(1, 2, 3): [1, 2, 3], (2, 2, 3): [1, 1, 3], (1, 3, 3): [1, 2, 2]}[tuple(highest)]
+    found = [{"lowest": [lowest[1], lowest[0], lowest[2]], "highest": [highest[1], highest[0], highest[2]]}]
+    assert answer(release, found) == f"The 3 most frequent are a, b, c, in this order{left}"
+
+
+@pytest.mark.parametrize(
+    ("meant", "told_of_it"),
+    [("outcome", "1 for the first item, 0 for the second, 0.5 for a tie"), ("names", "the name of the item that is"),
+     ("position", "1 for the first item, 2 for the second"), ("yes=1,no=0", "2 answers with a declared meaning")],
+)  # fmt: skip
+def test_what_an_answer_means_is_published(meant, told_of_it, tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("who,a,b,x\n")
+    out = tmp_path / "r.json"
+    words = ["--comparisons", "a,b,x", "--map", meant, "--person", "who", "--items", "oak,elm", "--protect", "person"]
+    more = ["--answers", "1", "--epsilon", "1", "--rehearse", "--out", out]
+    assert run(capsys, "release", "ranking", tmp_path / "a.csv", *words, *more)[0] == 0
+    assert f"Answers: {told_of_it}" in report(out.read_text())
+    assert "yes" not in json.dumps(json.loads(out.read_text())["rules"])

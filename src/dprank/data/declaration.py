@@ -65,8 +65,14 @@ OF_FORMS = {
     "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
 }
 
-#: Rules of ballots that a published file tells, where they are not the usual ones; which number is best always.
-RULES_OF_BALLOTS = ("ballots", "repeated", "weights", "places", "cells", "no place", "withdrawn", "times")
+#: Rules that a published file tells, where they are not the usual ones; which number is best, always.
+RULES_OF_BALLOTS = ("ballots", "repeated", "weights", "places", "cells", "no place", "withdrawn", "times", "answers")
+#: What an answer about two items means, by the name of the meaning.
+MEANT = {
+    "names": "the name of the item that is preferred",
+    "outcome": "1 for the first item, 0 for the second, 0.5 for a tie",
+    "position": "1 for the first item, 2 for the second",
+}
 #: What is said of ballots that need not be full.
 COMPLETE = {
     "tied": "all items, with ties",
@@ -376,6 +382,9 @@ class Declaration:
             rules["no place"] = f"{_some(self.unranked_as, 'code')} for it"
         if self.withdrawn:
             rules["withdrawn"] = f"{_some(self.withdrawn, 'name')}, taken off ballots"
+        if self.kind == "comparisons" and self.answers is not None:
+            meant = MEANT.get(self.answers) if isinstance(self.answers, str) else None
+            rules["answers"] = meant or f"{_some(self.answers, 'answer')} with a declared meaning"
         if self.times not in (None, "none"):
             rules["times"] = "a row stands for as many ballots as it says"
         return rules
