@@ -389,8 +389,8 @@ def test_rules_of_places_are_published_without_the_words_of_cells(flags, rule, s
     assert json.loads(text)["rules"][rule.lower()] == said_of_it
     for page in (report(text), report(text, "html")):
         assert f"{rule}: {said_of_it}." in page
-    for words in (shown, " ".join(json.loads(text)["says"])):
-        assert "number is the best" in words
+    for text_of in (shown, " ".join(json.loads(text)["says"])):
+        assert "number is the best" in text_of
     # words of cells and of names may be what somebody wrote
     assert not [it for it in ("Bob", '"99', "spoilt", "worst") if it in text]
     # a withdrawn name is no item; yet the ballot that holds it is no other than before
