@@ -73,6 +73,8 @@ MEANT = {
     "outcome": "1 for the first item, 0 for the second, 0.5 for a tie",
     "position": "1 for the first item, 2 for the second",
 }
+#: Lines of a declaration that hold words of cells, as somebody may have read them there.
+_OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ")
 #: What is said of ballots that need not be full.
 COMPLETE = {
     "tied": "all items, with ties",
@@ -434,8 +436,8 @@ class Declaration:
         return "\n".join(lines) + "\n"
 
     def public_toml(self) -> str:
-        """The same without aliases, which may tell what somebody wrote: even a hash of them could be guessed at."""
-        return "\n".join(line for line in self.to_toml().split("\n") if not line.startswith("aliases = "))
+        """The same without words of cells, which may tell what somebody wrote: a hash of them could be guessed at."""
+        return "\n".join(line for line in self.to_toml().split("\n") if not line.startswith(_OF_CELLS))
 
     def _understood(self, name: str) -> bool:
         """Whether a key says what goes without saying."""

@@ -1,6 +1,7 @@
 """From a file to ballots and answers: the same by every form, accounted for, and one person's rows at a time."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -380,7 +381,7 @@ def test_plans_of_version_0_2_say_what_they_said(tmp_path):
         assert Declaration.from_toml(tmp_path / "plan.toml").to_toml() == plan
 
 
-def test_what_is_public_of_a_declaration_has_no_word_of_an_alias():
+def test_what_is_public_of_a_declaration_has_no_word_of_a_cell():
     """Items and columns may hold whatever a line may: the hash of a release is of this text."""
     keys = {"kind": "ballots", "items": ["aliases = x", "a\u2028aliases = b", "c\x85d"], "clean": ("strip",)}
     plain = Declaration(**keys)
@@ -388,6 +389,12 @@ def test_what_is_public_of_a_declaration_has_no_word_of_an_alias():
         aliased = Declaration(**keys, aliases={word: "c\x85d"})
         assert "RET" in aliased.to_toml()
         assert aliased.public_toml() == plain.public_toml() == plain.to_toml()
+        cells = {"places": {word: ""}, "unranked_as": (word,), "withdrawn": (word,)}
+        for name, said in cells.items():
+            declared = Declaration(**keys, form="long", columns=("it", "place"), person="who", ballots="full")
+            told = replace(declared, **{name: said})
+            assert "RET" in told.to_toml()
+            assert told.public_toml() == declared.public_toml()
 
 
 @each(
