@@ -18,7 +18,7 @@ from dprank._answer import answer_of, bound_of, canonical, margins_of, output_of
 from dprank._json import parsed, plain, written
 from dprank._require import as_list, require_one_of, require_whole, shown, visible_json
 from dprank.data.cleaning import cleaner
-from dprank.data.declaration import RULES_OF_BALLOTS, Declaration
+from dprank.data.declaration import MEANINGS, RULES_OF_BALLOTS, Declaration
 from dprank.possible import impossible
 from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
@@ -422,10 +422,18 @@ def _require_rules(rules: Any, bounding: str, older: bool) -> None:
     cleaner(clean)
     if type(aliases) is not int or aliases < 0:
         raise ValueError("no publication: aliases are no number of them")
-    named = [*dict.fromkeys(clean), *(["aliases"] if aliases else [])]
+    named = [*dict.fromkeys(clean), *(name for name in MEANINGS if _is_told(name, rules))]
     listed = isinstance(tuned, list) and tuned and tuned == [it for it in named if it in tuned]
     if not listed and tuned not in (UNTUNED, UNSAID):
         raise ValueError(f"no publication: tuned on the data is no list of its rules, nor {UNTUNED!r} or {UNSAID!r}")
+
+
+def _is_told(name: str, rules: Mapping[str, Any]) -> bool:
+    """Whether a file says that cells were given a meaning in one of the ways of a declaration."""
+    places = str(rules.get("places"))
+    ways = {"aliases": rules["aliases"], "places": "cells" in rules, "best": "highest" in places}
+    ways |= {"lowest": "none is below" in places, "unranked_as": "no place" in rules, "withdrawn": "withdrawn" in rules}
+    return bool(ways[name])
 
 
 def _texts(name: str, given: Any) -> list[str]:

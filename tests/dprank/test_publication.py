@@ -471,3 +471,24 @@ def test_a_second_wave_shares_the_budget(trees, tmp_path):
     assert (done.code, file["wave"], file["receipt"]["number"]) == (0, 2, 2)
     assert any("several: their epsilons add up" in line for line in file["not protected"])
     assert len(dprank.Budget(kept).entries("trees")) == 2
+
+
+def test_what_cells_mean_may_have_been_chosen_after_a_look(tmp_path):
+    """A code that `check` showed first is a use of the data, as an alias is: the file names it."""
+    (tmp_path / "b.csv").write_text("who,a,b\n" + "".join(f"p{at},1,{(2, 99)[at % 2]}\n" for at in range(40)))
+    words = ["--wide", "--items", "a,b", "--person", "who", "--ballots", "partial", "--unranked", "apart"]
+    words += ["--unranked-as", "99", "--lowest", "0", "--withdrawn", "Bob", "--clean", "strip"]
+    for before, tuned in (
+        ("all", "nothing"),
+        ("strip,lowest", ["unranked_as", "withdrawn"]),
+        ("none", ["strip", "lowest", "unranked_as", "withdrawn"]),
+    ):
+        plan = tmp_path / f"{before}.toml"
+        assert said("check", tmp_path / "b.csv", *words, "--before-looking", before, "--out", plan).code == 0
+        done = said("release", "consensus", tmp_path / "b.csv", "--plan", plan, "--epsilon", "1", "--json")
+        assert json.loads(done.out)["rules"]["tuned on the data"] == tuned
+        read_publication(done.out)
+        lied = json.loads(done.out)
+        lied["rules"]["tuned on the data"] = ["places"]
+        with pytest.raises(ValueError, match="tuned on the data is no list of its rules"):
+            read_publication(json.dumps(lied | {"id": identifier(lied)}))

@@ -21,7 +21,7 @@ from dprank._typed import Typed
 from dprank.cli.asked import TAKEN, require_said
 from dprank.data.answers import SAID
 from dprank.data.cleaning import RULES, nearest
-from dprank.data.declaration import FORMS, Declaration, declared_part, release_part
+from dprank.data.declaration import FORMS, MEANINGS, Declaration, declared_part, release_part
 from dprank.data.files import require_regular
 from dprank.data.preflib import is_preflib, read_alternatives
 
@@ -232,7 +232,7 @@ BeforeLooking = Annotated[
     str | None,
     typer.Option(
         help="Which rules, with commas between, were chosen before anybody looked, or by the list of items alone: "
-        "names of --clean, aliases; all; none. A release names the others."
+        "names of --clean, aliases, places, best, lowest, unranked_as, withdrawn; all; none. A release names the others."
     ),
 ]
 
@@ -399,9 +399,14 @@ def _before(said: str | None, declared: Declaration, base: Mapping[str, Any]) ->
     before = base.get("before_looking")
     if before is None:
         return None
-    gone = {rule for rule in base.get("clean", ()) if rule not in declared.rules}
-    gone |= {"aliases"} if base.get("aliases") and declared.aliases != base["aliases"] else set()
+    gone = {rule for rule in before if rule not in declared.rules}
+    gone |= {name for name in MEANINGS if _as_written(getattr(declared, name)) != _as_written(base.get(name))}
     return tuple(rule for rule in before if rule not in gone)
+
+
+def _as_written(value: Any) -> Any:
+    """What a declaration's file says of a key, whatever Python holds it in; nothing where it is not there."""
+    return None if value in ((), [], {}) else list(value) if isinstance(value, tuple) else value
 
 
 def published_text(file: Path) -> str:

@@ -73,6 +73,8 @@ MEANT = {
     "outcome": "1 for the first item, 0 for the second, 0.5 for a tie",
     "position": "1 for the first item, 2 for the second",
 }
+#: Keys by which somebody says what cells mean, beside `clean`; each may be chosen after a look at them.
+MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn")
 #: Lines of a declaration that hold words of cells, as somebody may have read them there.
 _OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ")
 #: What is said of ballots that need not be full.
@@ -341,14 +343,14 @@ class Declaration:
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """Names of all rules that change cells, each once: those of `clean`, and "aliases" where there are any.
+        """Names of all rules that change cells, or say what they mean, each once: those of `clean`, and keys with any.
 
         Examples
         --------
-        >>> Declaration(kind="ballots", items=["a", "b"], clean=["strip"], aliases={"c": "a"}).rules
-        ('strip', 'aliases')
+        >>> Declaration(kind="ballots", items=["a", "b"], clean=["strip"], aliases={"c": "a"}, best="high").rules
+        ('strip', 'aliases', 'best')
         """
-        return (*dict.fromkeys(self.clean), *(("aliases",) if self.aliases else ()))
+        return (*dict.fromkeys(self.clean), *(name for name in MEANINGS if getattr(self, name) not in (None, (), {})))
 
     @property
     def unit(self) -> Literal["answer", "ballot", "person"]:
