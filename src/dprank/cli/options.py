@@ -232,7 +232,8 @@ BeforeLooking = Annotated[
     str | None,
     typer.Option(
         help="Which rules, with commas between, were chosen before anybody looked, or by the list of items alone: "
-        "names of --clean, aliases, places, best, lowest, unranked_as, withdrawn; all; none. A release names the others."
+        "names of --clean, aliases, places, best, lowest, unranked_as, withdrawn; all; none. A release names the "
+        "others."
     ),
 ]
 
