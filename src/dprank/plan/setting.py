@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
-from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from dprank._require import (
@@ -132,8 +131,6 @@ class Setting:
         n_items = require_whole("items", self.n_items, 2, MOST_TALLIED if tallied else MOST_ORDERED)
         most = n_items if tallied else math.comb(n_items, 2)
         answers = _whole("answers", self.answers, most)
-        # all of a ladder must be had by somebody, and nobody may have more than all
-        unit = lambda x: 0 < x < 1  # noqa: E731
         settle(
             self,
             n_items=n_items,
@@ -149,7 +146,7 @@ class Setting:
                 ordered=False,
             ),
             k=require_whole("k", self.k, 1, n_items - 1),
-            gap=require_real("gap", self.gap, "a lead from 1e-12 to below 1 is needed", lambda x: 1e-12 <= x < 1),
+            gap=_lead(self.gap),
             accuracy=None
             if self.accuracy is None
             else require_real(
@@ -168,7 +165,7 @@ class Setting:
             max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST),
             ordered=require_bool("ordered", self.ordered),
             values=require_bool("values", self.values),
-            share=require_real("share", self.share, "a share in (0, 1) is needed", unit),
+            share=_share(self.share),
             size=require_probability("size", self.size, 1e-6, 0.5),
         )
         if self.protect == "answer" and self.question != "ranking":
@@ -216,6 +213,15 @@ class Setting:
         return (1 - self.gap) / (1 + self.gap)
 
 
+def _share(given: Any) -> float:
+    # all of a ladder must be had by somebody, and nobody may have more than all
+    return require_real("share", given, "a share in (0, 1) is needed", lambda x: 0 < x < 1)
+
+
+def _lead(given: Any) -> float:
+    return require_real("gap", given, "a lead from 1e-12 to below 1 is needed", lambda x: 1e-12 <= x < 1)
+
+
 def _whole(name: str, given: Any, most: int, *, ordered: bool = True) -> tuple[int, ...]:
     if type(given) not in (tuple, list) or not 1 <= len(given) <= 20:
         raise ValueError(f"{name} = {shown(given)}; a list of 1 .. 20 whole numbers is needed")
@@ -238,15 +244,14 @@ def room(k: int, answers: Any, given: Any, most: int) -> tuple[float, float]:
 
 
 def fewest(k: int, share: Any, gap: Any) -> int:
-    """How many items everybody has, at least, if the top k have such shares; 1 of what is no share.
+    """How many items everybody has, at least, if the top k have such shares.
 
     Examples
     --------
-    >>> fewest(3, 1 / 6, 1 / 18), fewest(3, 0.4, 0.05), fewest(3, "half", 0.05)
-    (1, 2, 1)
+    >>> fewest(3, 1 / 6, 1 / 18), fewest(3, 0.4, 0.05)
+    (1, 2)
     """
-    if not all(isinstance(it, Real) and 0 < float(it) < 1 for it in (share, gap)):
-        return 1  # it is refused where it is used
+    share, gap = _share(share), _lead(gap)
     return min(k, math.ceil(k * share + math.comb(k, 2) * gap - 1e-9))
 
 
