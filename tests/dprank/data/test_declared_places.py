@@ -337,7 +337,7 @@ def test_check_says_what_could_be_declared(tmp_path, monkeypatch, capsys):
     (tmp_path / "a.csv").write_text('vote,Ann,Bo\nAnne > Bo,"1,5",2\n', encoding="utf-8")
     for flags, said in (
         ("--orders vote --ballots partial --unranked last", "--withdrawn that it means none"),
-        ("--wide --items Ann,Bo", "1.5 is one, and 1,5 is none"),
+        ("--wide --items Ann,Bo", "a comma makes no number: write 1.5 for 1,5"),
     ):
         with pytest.raises(SystemExit):
             main(["check", "a.csv", *flags.split(), "--items", "Ann,Bo"])
