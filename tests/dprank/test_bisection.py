@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from dprank._search import largest, largest_under, least, least_under, least_whole, least_whole_under
 
@@ -98,6 +99,15 @@ def test_values_that_ripple_as_finely_as_is_searched_are_below_what_is_allowed_t
         value = cache(lambda x, b=10**border, r=10**ripple, f=phase: b / x * (1 + r * (hash((x, f)) % 997 / 997 - 0.5)))
         assert value(least_under(value, 1.0, 1.0)) <= 1
         assert value(1 / largest_under(lambda x, value=value: value(1 / x), 1.0, 1.0)) <= 1
+
+
+def test_where_the_quicker_search_does_not_end_bisection_does(monkeypatch):
+    """Catches `disp=True`, with which it would raise."""
+    monkeypatch.setattr("scipy.optimize.brentq", partial(brentq, maxiter=1))
+    value = lambda x: 1 / x + 1 / x**3  # noqa: E731
+    assert least_under(value, 0.3, 1.0) == least(lambda x: value(x) <= 0.3, 1.0)
+    assert largest_under(lambda x: x + x**3, 0.3, 1.0) == largest(lambda x: x + x**3 <= 0.3, 1.0)
+    assert least_whole_under(lambda x: 1 / max(x, 1), 1e-6, 1, 10**9) == 10**6
 
 
 def test_a_value_that_is_no_number_does_not_fit():

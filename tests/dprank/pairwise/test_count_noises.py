@@ -17,6 +17,7 @@ from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN, win_counts
 from dprank.pairwise import NoisyCounts, l1_sensitivity, l2_sensitivity
 from dprank.pairwise.shift_laws import conditioned_shift
+from dprank.privacy import conditioned
 from dprank.privacy.conditioned import ConditionedError, conditioned_laplace, conditioned_variance
 from dprank.privacy.divergence import discrete_laplace_shift, noise_shift
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp
@@ -321,6 +322,22 @@ def test_the_widest_scale_is_drawn_and_no_wider_one(source):
     assert 2**40 < np.abs(drawn).max() < 2**54
     with refused("scale = ", "2^50 / 4"):
         conditioned_laplace(math.nextafter(2.0**50 / 4, math.inf), 4, 3, rng=rng)
+
+
+@each(("held", "sizes"), [(1 << 16, [7]), (12, [2, 2, 2, 1]), (3, [1] * 7)])
+def test_secure_vectors_are_tried_as_many_as_are_held_and_one_at_least(held, sizes, monkeypatch):
+    """Of more numbers than are held one vector is tried; none would never end."""
+    tried = []
+
+    def none(scale, shape, *, rng):
+        tried.append(shape[1])
+        assert tried[-1] > 0
+        return np.zeros(shape, np.int64)
+
+    monkeypatch.setattr(conditioned, "_TRIED", held)
+    monkeypatch.setattr(conditioned, "discrete_laplace", none)
+    assert conditioned_laplace(2.0, 5, 7, rng=dprank.SECURE).shape == (7, 5)
+    assert tried == sizes
 
 
 @each(("n", "scale"), [(2, 0.7), (3, 0.4), (3, 1.5), (4, 0.9)])

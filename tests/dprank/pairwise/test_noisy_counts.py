@@ -326,8 +326,9 @@ def test_small_integers_of_numpy_do_not_wrap(width):
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1e-320])
 def test_an_epsilon_beyond_all_noise_is_refused(epsilon):
-    with refused("epsilon"):
-        NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=3)
+    for kind in ("laplace", "conditioned", "cube"):
+        with refused("epsilon = ", "no finite noise is that private"):
+            NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=3, noise=kind)
 
 
 # --- release --------------------------------------------------------------------------------------------------------
@@ -499,6 +500,17 @@ def test_counts_are_whole_until_they_are_released(score):
     counts = mechanism.counts(DATA)
     assert counts.dtype == np.int64
     assert (mechanism.release(DATA, np.random.default_rng(0)).scores == counts * GRAIN[score]).all()
+
+
+@SCORE
+@each("kind", ["laplace", "gaussian"])
+def test_noise_on_the_line_is_added_to_scores_not_to_steps_of_their_grid(score, kind):
+    """To the last bit; catches `/ grain` for `* grain`, which are one but for halves."""
+    made = NoisyCounts(3, 1.5, noise=kind, delta=1e-6 if kind == "gaussian" else 0.0, score=score, law="continuous")
+    exact = made.counts(DATA) * GRAIN[score]
+    drawn = noise.draw(kind, "continuous", 1.5, 3, rng=np.random.default_rng(3))
+    released = made.release(DATA, np.random.default_rng(3))
+    assert released.scores.tolist() == (exact + drawn).tolist()
 
 
 @pytest.mark.parametrize(

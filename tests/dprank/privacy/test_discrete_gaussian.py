@@ -95,6 +95,7 @@ def test_what_is_too_long_or_too_rare_is_left_to_others():
 def test_losses_of_either_part_are_told_up_to_twice_the_most_that_is_asked():
     """The steep one has losses up to 440 where draws as rare as 1e-31 count, and of 740 where those of 1e-111 do."""
     steep, flat = ({1: 1}, 0.058), ({1: 1}, 3.0)
+    assert exact_delta([steep], 0.0) == 1  # and what is rounded up no more than that
     for parts in ([steep], [steep, flat], [flat, steep]):
         assert exact_delta(parts, 290.0, 1e-20) < 1e-30
         assert exact_delta(parts, 290.0, 1e-100) == 1
@@ -181,6 +182,33 @@ def test_smoothing_is_the_theorem_written_again(scale, numbers):
         ratio = float(mpmath.log(power) - mpmath.log(2 - power))
         wanted = gaussian_epsilon(float(mpmath.sqrt(square)), 1.0, delta / float(power)) + ratio
         assert told == pytest.approx(wanted, rel=1e-7), l2
+
+
+@each("scale", [2.0, 7.0, 300.0])
+@each("numbers", [1, 4, 50])
+@each("folded", [0.6, math.inf])
+def test_every_step_of_smoothing_is_rounded_to_the_safe_side(scale, numbers, folded, monkeypatch):
+    """Distance and ratio up, delta down, each by a share of 1e-12 or so: catches `/ _UP` for `* _UP`."""
+    asked = []
+
+    def line(l2, one, delta):
+        asked.append((l2, one, delta))
+        return 0.25
+
+    monkeypatch.setattr(discrete_gaussian, "gaussian_epsilon", line)
+    l2, delta = math.sqrt(numbers), 1e-6
+    told = smoothed_epsilon([Answers(l2, scale, numbers)], delta, folded=folded)
+    with mpmath.workdps(50):
+        s, far = mpmath.mpf(scale), mpmath.mpf(l2)
+        t2 = mpmath.log(32 * numbers * s**3 / far) / (2 * mpmath.pi**2)
+        q, p = mpmath.exp(-2 * mpmath.pi**2 * t2), mpmath.exp(-2 * mpmath.pi**2 * mpmath.mpf(folded) ** 2)
+        power, once = (1 + 2 * q / (1 - q**3)) ** numbers, 1 + 2 * p / (1 - p**3)
+        ratio = mpmath.log(power * once / ((2 - power) * (2 - once)))
+        more = 1 + mpmath.mpf(5e-12)
+        assert far / mpmath.sqrt(s * s - t2) < asked[0][0] < far / mpmath.sqrt(s * s - t2) * more
+        assert delta / (power * once) / more < asked[0][2] < delta / (power * once)
+        assert 0.25 + ratio < told < (0.25 + ratio) * more
+    assert asked[0][1] == 1
 
 
 @each("t", [0.3, 0.45, 0.7])

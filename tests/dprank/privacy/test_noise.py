@@ -250,8 +250,9 @@ def test_an_epsilon_is_refused_where_its_noise_is_wider_than_2_to_the_50_steps(g
         noise.require_drawable(0.3, math.nextafter(widest, math.inf), **grain)
     # what is no float is no noise on the line
     assert noise.require_drawable(0.3, 1e300, "continuous", **grain) == 1e300
-    with refused("epsilon = 0.3"):
-        noise.require_drawable(0.3, math.inf, "continuous", **grain)
+    for law in ("discrete", "continuous"):  # said in words: no number is named where none was found
+        with refused("epsilon = 0.3; so small that no noise is wide enough for it"):
+            noise.require_drawable(0.3, math.inf, law, **grain)
 
 
 @dataclass(frozen=True)
@@ -286,6 +287,12 @@ def test_coins_of_the_system_are_for_what_hides_all_digits_and_only_for_that():
         assert not noise.drawn_exactly(Research(law, sensitivity, kind))
     assert not noise.drawn_exactly(Part(part=Research()))
     assert noise.drawn_exactly(replace(Part(), part="of no fields"))
+
+
+def test_what_has_no_fields_is_no_mechanism_with_exact_parameters():
+    """Asked of any part, and answered, not raised."""
+    for part in (object(), 3, None, "a text"):
+        assert not noise.exact_parameters(part)
 
 
 @each(
