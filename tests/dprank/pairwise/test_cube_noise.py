@@ -88,6 +88,16 @@ def test_of_a_scale_next_to_nothing_all_radii_but_0_weigh_less_than_a_unit():
     assert right
 
 
+def test_a_scale_is_refused_from_200_000_radii_on():
+    """To a share of 1e-4: catches another number of them, and another bound on how far they go."""
+    for n in (2, 3, 40):
+        nats = 0.7 * 128 + 20
+        widest = 2e5 / (n + 1 + math.sqrt(2 * (n + 1) * nats) + nats)
+        cube.require_radii(widest * (1 - 1e-4), n)
+        with refused("more than 200000 radii"):
+            cube.require_radii(widest * (1 + 1e-4), n)
+
+
 def test_as_many_numbers_as_are_allowed_are_drawn_exactly():
     """Weights of 10^4 numbers fall slowly: the rest beyond the last radius is bounded all the same."""
     # about n scale, the mean of a gamma variable, and a root n scales to either side

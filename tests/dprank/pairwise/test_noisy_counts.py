@@ -19,6 +19,8 @@ from dprank.data.comparisons import Comparisons
 from dprank.data.counting import GRAIN
 from dprank.pairwise import NoisyCounts, PerturbedMLE, l1_sensitivity, rank_law, top_set_law
 from dprank.privacy import noise
+from dprank.privacy.discrete_gaussian import Answers, smoothed_epsilon
+from dprank.privacy.gaussian import zcdp
 
 ROUNDING = 1e-11
 ALARM = 1e-6
@@ -616,6 +618,26 @@ def test_rho_of_gaussian_noise_is_rounded_up_by_a_share_of_1e_12(per_person, squ
         made = NoisyCounts(3, scale, noise="gaussian", delta=1e-6, per_person=per_person, law=law)
         exact = Fraction(square) / (2 * Fraction(scale) ** 2)
         assert exact < Fraction(made.rho) < exact * (1 + Fraction(3, 2) / 10**12)
+
+
+@each(("score", "grain"), [("net", 1.0), ("half", 0.5), ("wins", 1.0)])
+@each("scale", [0.15, 0.3, 2.0, 9.0])
+def test_the_promise_of_discrete_gaussian_noise_is_the_less_of_two(score, grain, scale):
+    """Narrow noise has one of them alone, and of wide noise the other is less: catches max for min."""
+    made = NoisyCounts(3, scale, noise="gaussian", delta=1e-6, score=score)
+    two = zcdp(made.rho, 1e-6), smoothed_epsilon([Answers(made.l2_sensitivity / grain, scale / grain, 3)], 1e-6)
+    assert made.guarantee.epsilon == min(two) < max(two)
+    assert (two[1] == math.inf) == (scale < 1)
+
+
+def test_gaussian_noise_is_refused_where_it_is_too_narrow_and_only_there():
+    """By how often the move is as wide as the noise, not by their product."""
+    made = NoisyCounts(3, 9.0, noise="gaussian", delta=1e-6)
+    least = made.l2_sensitivity / 1e153
+    for scale in (least * (1 + 1e-9), 1.0, 1e200):
+        assert replace(made, scale=scale).scale == scale
+    with refused("scale = ", "too little noise for any finite epsilon"):
+        replace(made, scale=least * (1 - 1e-9))
 
 
 @each("noise", ["laplace", "gaussian"])
