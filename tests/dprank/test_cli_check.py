@@ -730,8 +730,8 @@ def test_ballots_that_are_left_out_are_not_said_to_say_nothing(flags, row, reaso
 
 
 def test_what_ballots_are_is_said_of_each_kind(tmp_path):
-    kinds = [f"p{at},1,2,3,1" for at in range(9)], [f"q{at},x,1,2,1" for at in range(5)]
-    kinds += [f"r{at},,,1,1" for at in range(6)], [f"s{at},1,2,3,0" for at in range(7)]
+    kinds = [[f"p{at},1,2,3,1" for at in range(9)], [f"q{at},x,1,2,1" for at in range(5)]]
+    kinds += [[f"r{at},,,1,1" for at in range(6)], [f"s{at},1,2,3,0" for at in range(7)]]
     flags = f"{WIDE} {PARTIAL} --weight w --max-weight 3"
     said = checked(written(tmp_path, "who,oak,elm,fir,w", [row for kind in kinds for row in kind]), flags)["noticed"]
     parts = "of 27 ballots 5 are left out, 6 are without one item before another, 7 are of weight 0"
