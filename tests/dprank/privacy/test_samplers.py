@@ -19,7 +19,7 @@ from dprank.privacy.cube import cube_noise
 
 ALARM_SECURE = 1e-9
 #: Modules that take bits of the operating system for something else than a draw: a salt, a mark.
-NO_SAMPLERS = {"dprank.privacy.budget", "dprank.data.sniffing"}
+NO_SAMPLERS = {"dprank.privacy._budget_file", "dprank.data.sniffing"}
 #: Modules that shuffle by 64-bit words, where two equal words cost fairness 2^-64 and no privacy.
 SHUFFLES = {"dprank.aggregation.sent_reports", "dprank.pairwise.local_comparisons"}
 LEVEL = samplers.ALARM / len(samplers.SAMPLERS)
