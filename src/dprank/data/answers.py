@@ -15,6 +15,7 @@ from dprank.data.cleaning import RULES, cleaner
 
 __all__ = [
     "NAMED",
+    "NUMBER",
     "SAID",
     "WORDS",
     "NotDeclared",
@@ -40,7 +41,8 @@ SAID = (
 #: From here on codes of answers are names: of item 0, of item 1, ...
 NAMED = 3
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+#: A number as people and programs write it; float() would take 1_000 and figures of other scripts, too.
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
 
 
@@ -64,7 +66,7 @@ def number_in(text: str) -> Decimal | None:
 
 def _figures(text: str) -> Decimal | None:
     text = text.strip()
-    return Decimal(text) if _NUMBER.fullmatch(text) else None
+    return Decimal(text) if NUMBER.fullmatch(text) else None
 
 
 def cell_text(cell: Any) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dprank.data.accounts import BLANK, OPEN
+from dprank.data.answers import NUMBER
 from dprank.data.cleaning import cleaner
 
 if TYPE_CHECKING:
@@ -50,13 +51,11 @@ def number_of(text: str) -> float:
 
     Examples
     --------
-    >>> number_of("1.00"), number_of(".5"), number_of("1st")
-    (1.0, 0.5, nan)
+    >>> number_of("1.00"), number_of(".5"), number_of("1st"), number_of("1_000")
+    (1.0, 0.5, nan, nan)
     """
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    text = text.strip()
+    return float(text) if NUMBER.fullmatch(text) else math.nan
 
 
 def count_of(text: str, most: float = 2.0**53) -> float:
