@@ -44,8 +44,10 @@ class Claim:
     `verdict` that a build is held to. Of a statement that does not simply hold `why` says so in one sentence,
     `corrected` is what holds instead, and `impact` what comes of it. `left_out`, due for ``needs a condition``
     alone, is what the print leaves out, and with which it is true: a statement in which something printed must be
-    replaced is refuted. `uses` are the claims that its proof rests on; `tolerance` is that of its numbers,
-    relative, when two builds are compared; `reason` says why it is not checked.
+    replaced is refuted. `necessity` says how far what is corrected is from necessary: attained, a factor, not known.
+    `runs` says what is run where that is not the object which the sentence names, word for word. `ours` marks what no
+    paper asserts. `uses` are the claims that its proof rests on; `tolerance` is that of its numbers, relative, when two
+    builds are compared; `reason` says why it is not checked.
     """
 
     id: str
@@ -60,6 +62,9 @@ class Claim:
     corrected: str | None = None
     left_out: str | None = None
     impact: str | None = None
+    necessity: str | None = None
+    runs: str | None = None
+    ours: bool = False
     uses: tuple[str, ...] = ()
     tolerance: float = 1e-9
     reason: str | None = None
@@ -115,6 +120,9 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
         if key == "tolerance":
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
                 raise refuse(key, value, "a number in [0, 1)")
+        elif key == "ours":
+            if value is not True:
+                raise refuse(key, value, "true, or no such key")
         elif key == "uses":
             if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
                 raise refuse(key, value, "a list of ids")
@@ -139,6 +147,8 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
     for key in ("why", "impact"):
         if key in entry and verdict not in NEEDS_CORRECTION:
             raise refuse(key, entry[key], f"none when the verdict is {verdict!r}")
+    if "necessity" in entry and "corrected" not in entry:
+        raise refuse("necessity", entry["necessity"], "none where nothing is corrected")
     if verdict == "unchecked" and "reason" not in entry:
         raise refuse("reason", None, "text (due when the verdict is 'unchecked')")
     values: dict[str, Any] = {k: v.strip() if isinstance(v, str) else v for k, v in entry.items()}

@@ -89,10 +89,10 @@ class Entry:
     def row(self) -> dict[str, Any]:
         """For a table: what the ledger says, and the verdict of this build."""
         claim = self.claim
-        keys = ("where", "kind", "statement", "quote", "why", "left_out", "corrected", "impact", "method", "chapter")
+        keys = ("where", "kind", "statement", "quote", "runs", "why", "left_out", "corrected", "necessity", "impact")
         return (
-            {"id": claim.id, "paper": self.paper, "verdict": self.verdict}
-            | {key: getattr(claim, key) or "" for key in keys}
+            {"id": claim.id, "paper": self.paper, "verdict": self.verdict, "ours": claim.ours}
+            | {key: getattr(claim, key) or "" for key in (*keys, "method", "chapter")}
             | {"certificates": " ".join(it.file for it in self.certificates)}
             | ({"differs": str(self.differs)} if self.differs else {})
         )

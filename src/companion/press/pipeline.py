@@ -25,6 +25,7 @@ from companion.ledger.front import announced, citation, shared_picture, shown_ce
 from companion.ledger.history import load_history
 from companion.ledger.judge import Difference, differing, judge, summary
 from companion.ledger.scoreboard import entries, ledger_files
+from companion.ledger.sentences import sentence_file
 from companion.press import BuildError, UsageError
 from companion.press import render as site
 from companion.press.closure import Sources
@@ -120,7 +121,8 @@ class Build:
 
     def late_jobs(self, collected: Collected) -> list[Job]:
         """Late notebooks read the records and the ledger too."""
-        extra = self.layout.hashes("data/claims/*.yml", "data/certificates/**/*", "certificates/*.py")
+        read = "data/claims/*.yml", "data/sentences/*.yml", "data/papers.yml"
+        extra = self.layout.hashes(*read, "data/certificates/**/*", "certificates/*.py")
         extra["_build/records.json"] = digest(collected.json)
         return [self.job(chapter, extra) for chapter in self.late]
 
@@ -217,6 +219,7 @@ class Build:
         feed of its errata, a picture of the book.
         """
         tables = ledger_files(self.ledger, collected.records, self.certificates, differs)
+        tables |= sentence_file(self.layout.root, self.ledger)
         files = collected.narrow | {f"book/_static/{name}": data for name, data in tables.items()}
         files |= {
             f"book/_static/{schema.name}": schema.read_bytes()

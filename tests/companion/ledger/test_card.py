@@ -39,6 +39,15 @@ def test_card_says_what_is_left_out() -> None:
     assert page.find(class_="claim-left-out").get_text() == "Left out: that n > 1"
 
 
+def test_card_says_what_is_run_whose_it_is_and_how_far_from_necessary() -> None:
+    entry = ENTRY | WRONG | {"verdict": "refuted", "runs": "two", "ours": True, "necessity": "attained at x_1"}
+    claim = Claim(**entry)
+    page = BeautifulSoup(card(claim, record(claim.id, check(False)), "paper"), "html.parser")
+    assert page.find(class_="claim-runs").get_text() == "What is run: two"
+    assert page.find(class_="claim-ours").get_text() == "No paper asserts this: we do."
+    assert page.find(class_="claim-necessity").decode_contents().endswith("attained at x<sub>1</sub>")
+
+
 def test_card_of_few_checks_shows_them_once() -> None:
     claim = Claim(**ENTRY)
     page = BeautifulSoup(
