@@ -112,7 +112,7 @@ def check_parameters() -> None:
 
     For the cell after the declarations: whoever runs the notebook, papermill, Jupyter or the book, is told alike.
     """
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     if shell is None:
         return
     for source in shell.user_ns["In"][1:-1]:
