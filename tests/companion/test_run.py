@@ -186,7 +186,7 @@ HOSTILE = [
     ("11-aggregation-lower-bounds", "__import__", "1", "'__import__' is no parameter; allowed: repetitions, "),
     ("12-privacy-audited", "power_factors", "[0.5]", "power_factors = [0.5]; allowed: a list of numbers, each "),
     ("12-privacy-audited", "bug_budget", "1" * 5000, "bug_budget = "),
-    ("12-privacy-audited", "power_paths", "a\nb", r"power_paths = 'a\nb'; allowed: an integer, "),
+    ("12-privacy-audited", "audits", "a\nb", r"audits = 'a\nb'; allowed: an integer, "),
     ("13-one-private-order", "tables_sizes", "[8]", "tables_sizes = [8]; allowed: a list of 2 or more integers, each "),
     ("13-one-private-order", "tables_runs", "-2", "tables_runs = -2; allowed: an integer, "),
     ("13-one-private-order", "jobs", "65", "jobs = 65; allowed: an integer, 1 .. "),
