@@ -8,7 +8,7 @@ __all__ = ["alike", "contest"]
 
 
 def contest(methods, people, times, rng):
-    """Share of pairs in the wrong order: a row a time, a column a method."""
+    """Share of pairs in the wrong order: rows are times, columns methods."""
     lost = np.empty((times, len(methods)))
     for row in lost:
         ballots = people(rng)

@@ -39,7 +39,7 @@ def test_the_lines_lose_what_the_arena_loses():
 def test_who_is_alike_is_who_stands_so_in_the_arena():
     rng = np.random.default_rng(3)
     for shift in (0.0, 0.02, 0.2):
-        lost = rng.random((40, 3)) + [0.0, shift, 0.5]
+        lost = rng.random((40, 3)) + np.array([0.0, shift, 0.5])
         table = pd.DataFrame({"mean": lost.mean(axis=0), "se": lost.std(axis=0, ddof=1) / 40**0.5, "delta": 0.0})
         table = table.assign(question="consensus", data="Mallows", items=5, people=9, answers=0, k=0, epsilon=1.0)
         table = table.assign(
