@@ -8,7 +8,7 @@ __all__ = ["alike", "contest"]
 
 
 def contest(methods, people, times, rng):
-    """Share of pairs in the wrong order: rows are times, columns methods."""
+    """Share of wrong pairs: a row a time, a column a method."""
     lost = np.empty((times, len(methods)))
     for row in lost:
         ballots = people(rng)
