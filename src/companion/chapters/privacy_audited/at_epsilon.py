@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -78,13 +78,19 @@ def numbers(table: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _case(printed: Printed | Any, data: Any, other: Any, loss: float | None = None) -> Case:
+def _case(printed: Any, pair: Iterable[Any], loss: float | None = None) -> Case:
     """Of what is printed, with its claim, or of a mechanism; with its `loss` where that takes no time."""
+    data, other = pair
     if not isinstance(printed, Printed):
         return Case(type(printed).__name__, printed, data, other, closed_form=loss)
     known: dict[str, Any] = {"printed": printed.claims.epsilon, "printed_delta": printed.claims.delta}
     mechanism = printed.mechanism
     return Case(f"{type(mechanism).__name__}, as printed", mechanism, data, other, closed_form=loss, **known)
+
+
+def _drawn(made: Any) -> Any:
+    """The mechanism of what is printed, or it itself."""
+    return made.mechanism if isinstance(made, Printed) else made
 
 
 def _pairs(epsilon: float) -> Iterator[Case]:
@@ -93,15 +99,15 @@ def _pairs(epsilon: float) -> Iterator[Case]:
         cai2025.algorithm_3(epsilon, 3, per_person=2),
         NoisyCounts.calibrated(epsilon=epsilon, n_items=3, per_person=2, score="wins"),
     ):
-        yield _case(counts, *worst_sheets(getattr(counts, "mechanism", counts)))
+        yield _case(counts, worst_sheets(_drawn(counts)))
     printed = cai2025.algorithm_1(epsilon, 4)
     secret: dict[str, Any] = {"unit": "comparison", "graph": "private", "law": "continuous"}
     secret["ridge"] = 1.5 * max(1.0, 1 / epsilon)
     for made in (printed, PerturbedMLE.calibrated(epsilon=epsilon, n_items=4, **secret)):
-        m: Any = getattr(made, "mechanism", made)
+        m = _drawn(made)
         data, other, _ = worst_neighbours(m.scale, m.ridge, link=m.link, repeats=True)
         m = replace(m, n_items=data.n_items)
-        yield _case(Printed(m, made.claims) if isinstance(made, Printed) else m, data, other)
+        yield _case(Printed(m, made.claims) if isinstance(made, Printed) else m, (data, other))
 
 
 def _tests(epsilon: float) -> Iterator[Case]:
@@ -114,14 +120,14 @@ def _tests(epsilon: float) -> Iterator[Case]:
         Bucketed.calibrated(epsilon=epsilon, n_items=4, n_voters=3 * (batches + 3), size=0.4, n_batches=batches + 3),
     ]
     for test in tests:
-        m = getattr(test, "mechanism", test)
-        yield _case(test, *(agreeing(m.n_items, m.n_voters, dissenters) for dissenters in (0, 1)))
+        m = _drawn(test)
+        yield _case(test, (agreeing(m.n_items, m.n_voters, dissenters) for dissenters in (0, 1)))
     for test in (
         paper.trun(2, 2, epsilon, 0.05, 0.5),
         Trun.calibrated(epsilon=epsilon, n_items=2, n_voters=40, size=0.2),
     ):
-        m = getattr(test, "mechanism", test)
-        listed = [_case(test, agreeing(2, m.n_voters, d), agreeing(2, m.n_voters, d + 1)) for d in range(m.n_voters)]
+        m = _drawn(test)
+        listed = [_case(test, (agreeing(2, m.n_voters, d), agreeing(2, m.n_voters, d + 1))) for d in range(m.n_voters)]
         yield max(listed, key=Case.exact_epsilon)
 
 
@@ -129,31 +135,31 @@ def _top(epsilon: float) -> Iterator[Case]:
     """Two of four with their values; a walk on a path, or between two items."""
     printed = qiao2021.theorem_2_1(epsilon=epsilon, k=2)
     low, high = lows_rise(2, 2, _FAR * printed.mechanism.scale, "replace")
-    yield _case(printed, -low, -high)
+    yield _case(printed, (-low, -high))
     ours = Oneshot.calibrated(epsilon=epsilon, k=2, values=True)
-    yield _case(ours, *lows_rise(2, 2, _FAR * ours.scale, "replace"))
+    yield _case(ours, lows_rise(2, 2, _FAR * ours.scale, "replace"))
     walk = qiao2021.theorem_3_5(
         epsilon=min(epsilon, MOST_OF_QIAO), delta=1e-6, n_items=3, k=1, samples=10, pairs=((0, 1), (1, 2))
     )
-    yield _case(walk, *(comparisons_of(walk.mechanism, (wins, 0)) for wins in (9, 10)))
+    yield _case(walk, (comparisons_of(walk.mechanism, (wins, 0)) for wins in (9, 10)))
     two = PrivateRankCentrality.calibrated(epsilon=epsilon, n_items=2, k=1, samples=20, damped=False, relative=False)
-    yield _case(two, *(comparisons_of(two, (wins,)) for wins in (0, 1)))
+    yield _case(two, (comparisons_of(two, (wins,)) for wins in (0, 1)))
 
 
 def _orders(epsilon: float) -> Iterator[Case]:
     """A voter turns round."""
     pair = neighbours("replace", 3)
-    yield _case(alabi2022.corollary_3(3, epsilon, rule="borda"), *pair)
+    yield _case(alabi2022.corollary_3(3, epsilon, rule="borda"), pair)
     gaussian = alabi2022.corollary_4(3, epsilon, 0.01, rule="borda")
     many = math.ceil(alabi2022.CLEAR * gaussian.mechanism.scale) + 1
-    yield _case(gaussian, *neighbours("replace", many, many))
-    yield _case(NoisyMatrix.calibrated(epsilon=epsilon, n_items=3, rule="borda"), *pair)
+    yield _case(gaussian, neighbours("replace", many, many))
+    yield _case(NoisyMatrix.calibrated(epsilon=epsilon, n_items=3, rule="borda"), pair)
     for made in (
         alabi2022.corollary_6(3, 3, epsilon, rule="copeland"),
         PrivateKwikSort.calibrated(epsilon=epsilon, n_items=3, queries=3, law="continuous"),
     ):
         for one, other in (("cab", "bac"), ("abc cba", "abc abc")):
-            yield _case(made, voters_of(one), voters_of(other))
+            yield _case(made, (voters_of(one), voters_of(other)))
 
 
 def _local(epsilon: float) -> Iterator[Case]:
@@ -171,5 +177,5 @@ def _local(epsilon: float) -> Iterator[Case]:
         (LocalKwikSort.calibrated(epsilon=epsilon, n_items=3), epsilon),
     ]
     for test, loss in made:
-        ranking = np.arange(getattr(test, "mechanism", test).n_items)
-        yield _case(test, ranking, ranking[::-1], loss)
+        ranking = np.arange(_drawn(test).n_items)
+        yield _case(test, (ranking, ranking[::-1]), loss)

@@ -123,10 +123,8 @@ def numbers(factor: float, promise: float, alarm: float) -> dict[str, str]:
     return {
         "promise": f"{promise:g}",
         "truth": f"{factor * promise:g}",
-        "share": f"{1 / factor:.2g}",
         "alarm": f"{alarm:g}",
         "goal": f"{1 / alarm:,.0f}",
-        "allowed": f"{np.exp(promise):.2g}",
     }
 
 
