@@ -12,7 +12,7 @@ def all_bits(bits, epsilon, rng):
 
 
 def one_bit(bits, epsilon, rng):
-    """Better: one bit at random, with all of epsilon; 0 for the others."""
+    """Better: one random bit, with all of epsilon."""
     lie = 1 / (1 + np.exp(epsilon))
     chosen = np.arange(len(bits)) == rng.integers(len(bits))
     return np.where(rng.random() < lie, -bits, bits) * chosen
