@@ -22,6 +22,6 @@ def at_least(x, y, alpha):
 
 
 def wealth(x, y, epsilon, stake=0.3):
-    """What a wealth of 1 becomes, round by round, bet on x against y."""
+    """What 1 becomes, round by round, bet on x against y."""
     odds = np.exp(epsilon)
     return np.cumprod(1 + stake / odds * (x - odds * y), axis=-1)

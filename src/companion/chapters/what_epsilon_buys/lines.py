@@ -6,7 +6,7 @@ __all__ = ["posterior"]
 
 
 def posterior(scores, if_so, if_not, scale):
-    """How sure an even guess becomes that the first sums are behind."""
+    """From even odds: how sure that the first sums are behind."""
     likely, shifts = [], np.arange(-500, 501)[:, None]
     for sums in (if_so, if_not):
         noise = np.rint(scores[0] - scores) - (sums - sums[0])

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from companion.chapters.which_method.advice import BARS
-from companion.chapters.which_method.arena import contest, entered
+from companion.chapters.which_method.arena import data_of, entered, lost_by
 from companion.chapters.which_method.contenders import publishable
 from companion.instruments.style import BAR, COLOURS, MOST_LINES, label_outer, name_lines, note, panels, styled
 from companion.instruments.sweep import stream
@@ -28,17 +29,31 @@ def frame(items: int, people: int, epsilon: float, repetitions: int) -> pd.DataF
     """
     rows = []
     for size in SIZES:
-        heat = {"question": "consensus", "data": "Mallows", "items": items, "people": max(2, round(size * people))}
-        only = {label for label, _ in entered(heat, epsilon) if label[1] == 0 and publishable(label[3])}
-        rng = stream("15: contest", heat | {"epsilon": epsilon})
-        for (_, _, trust, method, loss), lost in contest(repetitions=repetitions, rng=rng, only=only, **heat).items():
-            if loss == "pairs":
-                se = lost.std(ddof=1) / repetitions**0.5
-                rows.append({"people": heat["people"], "trust": trust, "method": method, "mean": lost.mean(), "se": se})
+        voters = max(2, round(size * people))
+        heat = {"question": "consensus", "data": "Mallows", "items": items, "people": voters}
+        for (trust, method), lost in _lost(heat, epsilon, repetitions).items():
+            se = lost.std(ddof=1) / repetitions**0.5
+            rows.append({"people": voters, "trust": trust, "method": method, "mean": lost.mean(), "se": se})
     table = pd.DataFrame(rows).assign(items=items, epsilon=epsilon)
     best = table.loc[table.groupby(["people", "trust"])["mean"].transform("idxmin"), ["mean", "se"]]
     best = best.set_axis(table.index)
     return table.assign(alike=table["mean"] - best["mean"] <= BARS * np.hypot(table["se"], best["se"]))
+
+
+def _lost(heat: dict[str, Any], epsilon: float, repetitions: int) -> dict[tuple[str, str], NDArray[np.float64]]:
+    """Shares of the pairs that who may be published loses without a delta, by trust and method, all on the same people.
+
+    As the arena has it, at any epsilon.
+    """
+    contest = [it for it in entered(heat, epsilon) if it[0][1] == 0 and publishable(it[0][3])]
+    rng = stream("15: contest", heat)
+    own = [stream("15: contest", heat | {"epsilon": epsilon, "method": label[3]}) for label, _ in contest]
+    found = {(label[2], label[3]): np.empty(repetitions) for label, _ in contest}
+    for repetition in range(repetitions):
+        data = data_of(heat, rng)
+        for (label, mechanism), draws in zip(contest, own, strict=True):
+            found[label[2], label[3]][repetition] = lost_by(heat, mechanism, data, draws)["pairs"]
+    return found
 
 
 def numbers(table: pd.DataFrame) -> dict[str, str]:

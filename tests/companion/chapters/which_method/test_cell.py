@@ -49,11 +49,11 @@ def test_who_is_alike_is_who_stands_so_in_the_arena():
 
 
 def test_the_figure_follows_its_parameters():
-    found = cell.frame(6, 80, 0.5, 5)
+    found = cell.frame(6, 80, 0.3, 5)
     said = cell.numbers(found)
-    assert [said[name] for name in ("items", "persons", "epsilon", "many")] == ["6", "80", "0.5", "320"]
+    assert [said[name] for name in ("items", "persons", "epsilon", "many")] == ["6", "80", "0.3", "320"]
     message = cell.draw_contest(found).get_suptitle().replace("\n", " ")
-    assert message.startswith(f"6 items, ε = 0.5: 80 ballots lose {said['lost']} of the pairs")
+    assert message.startswith(f"6 items, ε = 0.3: 80 ballots lose {said['lost']} of the pairs")
     assert found.groupby(["people", "trust"])["alike"].any().all()
 
 
