@@ -164,7 +164,7 @@ def best_orders(d: int, middle: int, voters: int) -> pd.DataFrame:
 
 @claim("alabi2022:sec-lower:only-signs")
 def check_only_signs(cases: Iterable[tuple[int, int, int]] = ((1, 1, 5), (2, 1, 3), (2, 2, 5))) -> Iterator[Check]:
-    """What the inverse reads off the best orders of embedded votes: the signs of the marginals, whatever their values."""
+    """What rho reads off the best orders of embedded votes: the signs of the marginals, whatever their values."""
     for d, t, voters in cases:
         frame, at = best_orders(d, t, voters), f"d = {d}, t = {t}, all votes of {voters}"
         other = sum(read != {sign} for read, sign in zip(frame.read, frame.signs, strict=True))

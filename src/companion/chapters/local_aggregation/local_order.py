@@ -42,7 +42,7 @@ def in_turn(votes: Votes, ask: Next) -> Law:
 
 
 def beforehand(votes: Votes) -> Law:
-    """Law of the answers to three pairs if every pair is given a set of its own, one voter, before anything is asked."""
+    """Law of the answers to three pairs if every pair has a set of its own, one voter, before anything is asked."""
     law: Law = defaultdict(Fraction)
     cuts = list(permutations(range(len(votes)), 3))
     for cut in cuts:
@@ -56,7 +56,7 @@ def apart(one: Law, other: Law) -> Fraction:
 
 
 def moved(votes: Sequence[int], sets: int) -> tuple[int, int]:
-    """Cuts of voters into sets, in which the share of yes to one pair is another if it is asked second, and all cuts."""
+    """Cuts of voters into sets in which the share of yes to a pair is another if it is asked second, and all cuts."""
     size, cuts = len(votes) // sets, list(permutations(votes))
     return sum(sum(cut[:size]) != sum(cut[size : 2 * size]) for cut in cuts), len(cuts)
 
@@ -82,15 +82,15 @@ def exhausted(blocks: int, most: int, orders: Sequence[Sequence[int]]) -> int:
 def check_order(votes: Votes = ((1, 1, 0), (1, 0, 1), (0, 0, 0), (0, 1, 1))) -> Iterator[Check]:
     """Whether an answer depends on when its question is asked: of one cut it does, in law it does not."""
     which, cuts = moved([votes[k][0] for k in range(len(votes))], 2)
-    what = f"cuts of {len(votes)} voters into 2 sets in turn, of {cuts}, whose answer to a pair is another if it is asked second"
+    what = f"cuts of {len(votes)} voters into 2 sets in turn, of {cuts}, whose answer to a pair is another if asked second"
     yield printed(what, which, ">", 0)
     agreed, _ = moved([1] * len(votes), 2)
     yield printed("the same where all voters agree on the pair", agreed, "==", 0)
     gap = apart(in_turn(votes, cautious), beforehand(votes))
-    what = f"sets in turn, {len(votes)} voters, 3 pairs, the next one by the last answer: distance from sets fixed beforehand"
+    what = f"{len(votes)} voters, 3 pairs, the next by the last answer: distance of sets in turn from sets fixed beforehand"
     yield amended(f"{what}, in law over all cuts", float(gap), "==", 0)
     orders = list(permutations(range(3)))
-    what = "sets drawn for each of 3 pairs, 2 sets, one answer each: drawings, of 8, in which the order tells which is refused"
+    what = "a set drawn of 2 for each of 3 pairs, one answer each: drawings, of 8, in which the order tells who is refused"
     yield amended(what, exhausted(2, 1, orders), "==", 8)
 
 
@@ -104,7 +104,9 @@ def check_warner() -> Iterator[Check]:
         no, yes = plus_chances(epsilon_0, "centred")
         yield amended(f"{what}, centred", no + yes, "==", 1, error=ROUNDING)
         loss = math.log((1 - no) / (1 - yes))
-        yield amended(f"loss of a centred report less ε₀, ε₀ = {epsilon_0:g}", loss - epsilon_0, "==", 0, error=ROUNDING)
+        yield amended(
+            f"loss of a centred report less ε₀, ε₀ = {epsilon_0:g}", loss - epsilon_0, "==", 0, error=ROUNDING
+        )
         ratio = answer_variance(0.0, 1, 1, epsilon_0, "centred") / answer_variance(0.0, 1, 1, epsilon_0, "printed")
         yield amended(f"its variance over the printed one's, all say no, ε₀ = {epsilon_0:g}", float(ratio), "<=", 0.25)
         what = f"loss of the printed report over ε₀, ε₀ = {epsilon_0:g}"
@@ -112,9 +114,9 @@ def check_warner() -> Iterator[Check]:
 
 
 def beside_sphere(n_items: int, epsilon: float) -> float:
-    """Largest deviation of an answer of fresh sets, one a pair, all voters saying no, over that of Duchi et al.'s report.
+    """Deviation of an answer of fresh sets, one a pair, many voters who all say no, over that of Duchi et al.'s report.
 
-    Reports are those of Algorithm 2; of many voters.
+    Reports are those of Algorithm 2.
     """
     sets, voters = math.comb(n_items, 2), 10**9
     fresh = math.sqrt(float(answer_variance(0.0, voters, sets, epsilon, "printed")) * voters)

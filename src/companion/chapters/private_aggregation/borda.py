@@ -223,7 +223,9 @@ def check_either_or(sizes: Iterable[int], epsilon: float, delta: float, xi: floa
     better = np.array([printed_rate(7, m, epsilon, delta) for m in sizes])
     # below, not one pair may be turned
     far = [m for m in sizes if m >= 64]
-    worse = [allowed_error(m, xi, epsilon, delta) / printed_rate(7, m, epsilon, delta) * math.sqrt(math.log(m)) for m in far]
+    worse = [
+        allowed_error(m, xi, epsilon, delta) / printed_rate(7, m, epsilon, delta) * math.sqrt(math.log(m)) for m in far
+    ]
     what = f"error of a {1 + xi:g}-approximation on Corollary 4's matrix over Corollary 7's, times √log m"
     yield printed(f"{what}: exponent of m from {far[0]} to {far[-1]}", exponent(far, worse), ">=", 0.49, reading=least)
     what = f"ratio of KwikSort where a last item divides the voters, m = {sizes[-1]}; not near 1"
@@ -237,7 +239,7 @@ def check_either_or(sizes: Iterable[int], epsilon: float, delta: float, xi: floa
     log_error = unanimous_excess(m, m**3, 1.0) + 5 * math.log(math.log(m))
     yield printed(what, log_error, ">=", 0, reading=every, error=1e-12 * abs(log_error))
     proved = np.array([matrix_error(m, epsilon, delta) for m in sizes])
-    what = f"error of an exact order of the unclipped matrix, ratio 1, over Corollary 7's rate, {sizes[0]} ≤ m ≤ {sizes[-1]}"
+    what = f"error of an exact order, unclipped matrix, ratio 1, over Corollary 7's, {sizes[0]} ≤ m ≤ {sizes[-1]}"
     yield amended(f"{what}, largest", (proved / better).max(), "<=", 1)
 
 

@@ -262,7 +262,9 @@ def check_generative(n_items: int = 10) -> Iterator[Check]:
     yield printed(f"{what}; a fair coin's, if good under a law of the voters only", share, ">=", coin)
     frame = exponential_errors()
     worst = frame[frame.agree < 1]["of ours"].max()
-    yield argument("exact error over that bound, voters of two opposite orders, which no Mallows law has", worst, "<=", 1)
+    yield argument(
+        "exact error over that bound, voters of two opposite orders, which no Mallows law has", worst, "<=", 1
+    )
     share = PrivateBorda.calibrated(n_items=m, epsilon=1.0, law="continuous").additive_error(voters) / m**2
     what = f"noisy Borda scores, in polynomial time, any votes: proved error over m², ratio 5, m = {m}, n = {voters:,}"
     yield amended(f"{what}; a fair coin's", share, "<", coin)

@@ -191,7 +191,7 @@ def in_places(places: float) -> str:
 
 @claim("alabi2022:thm-1:privacy")
 def check_thm_1_privacy(voters: int = 2) -> Iterator[Check]:
-    """An order made of private answers alone: its exact loss on all data of three items, against that of the answers."""
+    """An order made of private answers alone: its exact loss on all data of three items, against the answers'."""
     data = [x for n in range(1, voters + 1) for x in data_sets(3, n)]
     for epsilon in (0.5, 4.0):
         # three answers are asked, each of which a voter moves by one
