@@ -340,14 +340,12 @@ def _(chain, noise):
 
 @says(
     "alabi2022:sec-conclusions:either-or",
-    "[read as: running time aside] error of I (exact solver, unclipped noise, δ > 0)"
-    " / (m^2.5 √(log m log(1/δ))/(εn), Corollary 7's) > 1",
+    "[read as: near the least error at every n] at ratio 3, n = m³/ε:"
+    " log(error of the exponential mechanism/(m³ log m/(εn), Corollary 6's) · log^k m) >= 0",
 )
-def _(m, epsilon, delta, deviation) -> Sides:
-    m, epsilon, delta, deviation = whole(m, 3, 10**9, "m"), positive(epsilon), positive(delta), positive(deviation)
-    need(delta < 1 and bool(spent(deviation, epsilon) <= delta), "the noise is not private")
-    rate = m**2 * sqrt(m) * sqrt(log(m) * -log(delta)) / epsilon
-    return exact_order(m, deviation * sqrt(math.comb(m, 2))) / rate, ">", 1
+def _(chain):
+    for k, m in climbing(chain, 99, 3, 60):
+        yield log(far_from_optimal(m) / log(m) * log(m) ** k), ">=", 0
 
 
 @says("alabi2022:thm-14", "[read as: ε may depend on m] (1, o(1/n))-DP, n = o(√m/ε): error > m²/c, some c, all m")
@@ -389,11 +387,25 @@ def _(votes, m) -> Sides:
     return fmpq(m * sum(map(sum, blocks)), n * len(blocks)) - fmpq(sum(votes), real), "==", 0
 
 
-@says("alabi2022:alg-2", "answers before ⊥ >= 1 (⊥ only if the set has already been used at least 2q/m times)")
+@says(
+    "alabi2022:alg-2",
+    "[read as: one count a user] answers before ⊥ >= 1 (⊥ only if the set has already been used at least 2q/m times)",
+)
 def _(m, q, n) -> Sides:
     m, q, n = whole(m, 2, 100, "m"), whole(q, 1, 10**5, "q"), whole(n, 1, 10**5, "n")
     need(n % m == 0 and bool(10 * m * log(m) < q), "n must be a multiple of m, and q above 10 m log m")
     return int(all(m * count <= 2 * q for count in range(1, n // m + 1))), ">=", 1  # each user of the set adds 1
+
+
+@says(
+    "alabi2022:sec-local:warner",
+    "P(+d) where the answer is no + P(+d) where it is yes == 1 (Warner's: each is told with the same chance)",
+)
+def _(odds) -> Sides:
+    odds = positive(odds)  # e^ε₀
+    need(odds > 1, "odds")
+    d = (odds + 1) / (odds - 1)
+    return sum((1 + w / d) / 2 for w in (0, 1)), "==", 1
 
 
 @says(
@@ -435,10 +447,17 @@ def _(chain, epsilon):
 )
 def _(chain):
     for k, m in climbing(chain, 99, 3, 60):
-        # the exponential mechanism: an order D from the optimum that costs over 3 OPT costs at least D/2 more than it,
-        # so that its weight is exp(−εn D/(4 C(m, 2))) at most, and its excess D at most
-        phi = fmpq(m**3, 4 * math.comb(m, 2))
-        yield log(sum(n * d * exp(-phi * d) for d, n in enumerate(mahonian(m))) * log(m) ** k), ">=", 0
+        yield log(far_from_optimal(m) * log(m) ** k), ">=", 0
+
+
+def far_from_optimal(m):
+    """Error of the exponential mechanism at ratio 3 over m³/(εn), at most, for n = m³/ε.
+
+    An order D from the optimum that costs over 3 OPT costs at least D/2 more than it, so that its weight is
+    exp(−εn D/(4 C(m, 2))) at most, and its excess D at most.
+    """
+    phi = fmpq(m**3, 4 * math.comb(m, 2))
+    return sum(n * d * exp(-phi * d) for d, n in enumerate(mahonian(m)))
 
 
 def embedded(x, t, sign=1) -> list[int]:
@@ -550,3 +569,23 @@ def _(y, vectors, t) -> Sides:
 def _(y, vectors, t) -> Sides:
     found = mean_distance(embedded(y, t), cube(vectors, t))
     return found - 2 * t * half_gap(y, vectors) - len(y) ** 2, "==", 0
+
+
+@says(
+    "alabi2022:footnote-4", "[read as: of a voter's sign] standard deviation at a mean near −1 or +1 >= that at mean 0"
+)
+def _(mean) -> Sides:
+    mean = fmpq(mean)
+    need(0 <= mean < 1, "mean")
+    return sqrt(1 - mean**2), ">=", 1
+
+
+@says(
+    "alabi2022:sec-central:quicksort",
+    "[read as: with any q] some run of KwikSort makes more than m(m − 1)/2 comparisons: most > m(m − 1)/2",
+)
+def _(m) -> Sides:
+    most = [0, 0]  # of so many items: the pivot with all others, then both sides
+    for size in range(2, whole(m, 2, 100, "m") + 1):
+        most.append(size - 1 + max(most[left] + most[size - 1 - left] for left in range(size)))
+    return most[m], ">", math.comb(m, 2)

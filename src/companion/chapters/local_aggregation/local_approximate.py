@@ -110,5 +110,5 @@ def check_footnote_3(trials: int = 500, reports: int = 400, epsilon_0: float = 0
     yield from _pulled(trials)
     delta = 1e-9
     ratio = reports * epsilon_0 / composed_epsilon(epsilon_0, reports, delta)
-    what = f"{reports} messages of one voter, ε₀ = {epsilon_0:g}: pure loss, message by message, over that at δ = {delta:g}"
+    what = f"{reports} messages of one voter, ε₀ = {epsilon_0:g}: pure loss, one by one, over that at δ = {delta:g}"
     yield amended(f"{what}; one message: 2 at most", ratio, ">", 3)

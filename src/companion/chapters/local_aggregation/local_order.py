@@ -50,9 +50,9 @@ def beforehand(votes: Votes) -> Law:
     return law
 
 
-def apart(one: Law, other: Law) -> Fraction:
-    """Total variation distance."""
-    return sum((abs(one.get(x, Fraction(0)) - other.get(x, Fraction(0))) for x in {*one, *other}), Fraction(0)) / 2
+def apart(one: Law, other: Law) -> int:
+    """Outcomes that two laws give different chances."""
+    return sum(one.get(x, 0) != other.get(x, 0) for x in {*one, *other})
 
 
 def moved(votes: Sequence[int], sets: int) -> tuple[int, int]:
@@ -82,15 +82,15 @@ def exhausted(blocks: int, most: int, orders: Sequence[Sequence[int]]) -> int:
 def check_order(votes: Votes = ((1, 1, 0), (1, 0, 1), (0, 0, 0), (0, 1, 1))) -> Iterator[Check]:
     """Whether an answer depends on when its question is asked: of one cut it does, in law it does not."""
     which, cuts = moved([votes[k][0] for k in range(len(votes))], 2)
-    what = f"cuts of {len(votes)} voters into 2 sets in turn, of {cuts}, whose answer to a pair is another if asked second"
+    what = f"cuts of {len(votes)} voters into 2 sets, of {cuts}, whose answer to a pair is another if asked second"
     yield printed(what, which, ">", 0)
     agreed, _ = moved([1] * len(votes), 2)
     yield printed("the same where all voters agree on the pair", agreed, "==", 0)
     gap = apart(in_turn(votes, cautious), beforehand(votes))
-    what = f"{len(votes)} voters, 3 pairs, the next by the last answer: distance of sets in turn from sets fixed beforehand"
-    yield amended(f"{what}, in law over all cuts", float(gap), "==", 0)
+    what = f"{len(votes)} voters, 3 pairs, the next by the last answer: sets in turn against fixed ones"
+    yield amended(f"{what}, outcomes of another chance over all cuts", gap, "==", 0)
     orders = list(permutations(range(3)))
-    what = "a set drawn of 2 for each of 3 pairs, one answer each: drawings, of 8, in which the order tells who is refused"
+    what = "2 sets, one drawn for each of 3 pairs, one answer each: drawings, of 8, where order tells who is refused"
     yield amended(what, exhausted(2, 1, orders), "==", 8)
 
 

@@ -39,7 +39,8 @@ def transitive(ab: Rule, bc: Rule, ca: Rule) -> bool:
 
 def possible() -> list[tuple[Rule, Rule, Rule]]:
     """All ways to rank three items by pairs for two voters, each pair by itself, that always end in an order."""
-    return [three for three in product(rules(), repeat=3) if transitive(*three)]
+    ways = ((ab, bc, ca) for ab in rules() for bc in rules() for ca in rules())
+    return [way for way in ways if transitive(*way)]
 
 
 def dictated(three: tuple[Rule, ...], voter: int) -> bool:
