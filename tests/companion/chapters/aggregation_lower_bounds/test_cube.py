@@ -6,6 +6,7 @@ import numpy as np
 from checks import all_rankings
 
 from companion.chapters.aggregation_lower_bounds import cube
+from companion.ledger.claim import derive
 from dprank.aggregation.lower_bounds import embed, signs
 from dprank.data.kendall import pairwise_kendall_distances
 

@@ -2,6 +2,8 @@
 
 import math
 
+import pytest
+
 from companion.chapters.aggregation_lower_bounds import tracing
 from companion.ledger.claim import derive
 

@@ -29,7 +29,9 @@ def test_reports_are_mended_by_hand():
     assert module.least_delta(law, 0.0) == pytest.approx(0.1)
     assert module.mended(law, 0.2)[1] == pytest.approx([0.5, 0.5, 0])
     loss, distance, delta = module.change(np.array([[0.5, 0.5], [0.6, 0.4]]), 1.0)
-    assert delta == 0 and distance == 0 and loss < 0
+    assert delta == 0
+    assert distance == 0
+    assert loss < 0
 
 
 def test_laws_that_are_not_pulled_keep_their_loss(monkeypatch):
