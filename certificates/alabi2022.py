@@ -569,23 +569,3 @@ def _(y, vectors, t) -> Sides:
 def _(y, vectors, t) -> Sides:
     found = mean_distance(embedded(y, t), cube(vectors, t))
     return found - 2 * t * half_gap(y, vectors) - len(y) ** 2, "==", 0
-
-
-@says(
-    "alabi2022:footnote-4", "[read as: of a voter's sign] standard deviation at a mean near −1 or +1 >= that at mean 0"
-)
-def _(mean) -> Sides:
-    mean = fmpq(mean)
-    need(0 <= mean < 1, "mean")
-    return sqrt(1 - mean**2), ">=", 1
-
-
-@says(
-    "alabi2022:sec-central:quicksort",
-    "[read as: with any q] some run of KwikSort makes more than m(m − 1)/2 comparisons: most > m(m − 1)/2",
-)
-def _(m) -> Sides:
-    most = [0, 0]  # of so many items: the pivot with all others, then both sides
-    for size in range(2, whole(m, 2, 100, "m") + 1):
-        most.append(size - 1 + max(most[left] + most[size - 1 - left] for left in range(size)))
-    return most[m], ">", math.comb(m, 2)
