@@ -56,6 +56,15 @@ def affinity(m, phi) -> arb:
     return above / below * ((1 + root) / (1 - root)) ** m / exp(arb(m + 1).lgamma())
 
 
+def best_of_two(m, phi, delta) -> arb:
+    """The likelihood ratio falls with the sum of both distances: the best test of size δ rejects the least sums."""
+    ways = (fmpq_poly(mahonian(m)) ** 2).coeffs()
+    room, before = delta * sum(ways), accumulate(ways, initial=fmpq(0))
+    rejected = [min(n, max(room - less, fmpq(0))) for n, less in zip(ways, before, strict=False)]
+    power, all_of = (sum(n * arb(phi) ** s for s, n in enumerate(it)) for it in (rejected, ways))
+    return power / all_of
+
+
 def mu(m, phi) -> arb:
     power = exp(log(phi) * m / 8)
     return (1 - power) / (1 + power)
@@ -66,14 +75,9 @@ def mu(m, phi) -> arb:
     "[read as: ε fixed, m large] 1 − δ <= largest power of a test of two, centre known, at a φ with d > ε",
 )
 def _(epsilon, delta, sizes, spreads):
-    """The likelihood ratio falls with the sum of the two distances: the best test of size δ rejects the least sums."""
     for m, phi in zip(rising(sizes, 2, 64), spreads, strict=True):
         need(bool(from_uniform(m, inside(phi, "phi")) > inside(epsilon, "epsilon")), "d must be above ε")
-        ways = (fmpq_poly(mahonian(m)) ** 2).coeffs()
-        room, less = inside(delta, "delta") * sum(ways), accumulate(ways, initial=fmpq(0))
-        below = [min(it, max(room - before, fmpq(0))) for it, before in zip(ways, less, strict=False)]
-        all_of, rejected = (sum(n * arb(phi) ** s for s, n in enumerate(it)) for it in (ways, below))
-        yield 1 - delta, "<=", rejected / all_of
+        yield 1 - inside(delta, "delta"), "<=", best_of_two(m, phi, delta)
 
 
 @says("busafekete2021:eq-z", "Σ p(π) == Π_i Σ_(j ≤ i) φ^j, where p(π) = φ^d(π) / Π_i Σ_(j ≤ i) φ^j")
