@@ -221,14 +221,16 @@ def forged_enclosure(it: dict[str, Any], rng: random.Random) -> None:
     said[name] = rng.choice([[str(low + step), str(high + step)], [str(low - step), str(low)], str(low - step)])
 
 
+NO_WORDS = "", " ", " so", "so\n", "so\u2028so", "\t", "x" * 901, 1, None, []
+
+
 def quoted(it: dict[str, Any]) -> str:
     return "quote" if "quote" in it else "unquoted"
 
 
-def forged_words(it: dict[str, Any]) -> None:
-    """A reading where none is due, or none where one is."""
-    if it["stands"] != "a reading":
-        it["reading"] = "so"
+def wrong_reading(it: dict[str, Any]) -> None:
+    """One where none is due, or one without words."""
+    it["reading"] = " " if "reading" in it else "so"
 
 
 def forged_order(it: dict[str, Any], rng: random.Random) -> None:
@@ -261,11 +263,11 @@ FORGERS: dict[str, Callable[[dict[str, Any], random.Random], None]] = {
     "exponent": lambda it, rng: rng.choice(it["found"]).update(left=[f"-1e{10 ** rng.randrange(3, 9)}", "1e99999"]),
     "left out": lambda it, rng: it.pop(rng.choice(["claim", "printed", "instance", "found", "by", "shows", "stands"])),
     "stands": lambda it, rng: it.update(stands=rng.choice([*set(check.STANDS) - {it["stands"]}, "mostly", "", 1])),
-    "reading": lambda it, rng: it.update(reading="") if it.pop("reading", "") and rng.random() < 0.5 else forged_words(it),
-    "quote": lambda it, rng: it.update({quoted(it): rng.choice(["", " ", " so", "so\n", "so\u2028so", "x" * 901, 1, None])}),
+    "reading": lambda it, rng: it.pop("reading") if rng.random() < 0.5 and "reading" in it else wrong_reading(it),
+    "quote": lambda it, rng: it.update({quoted(it): rng.choice(NO_WORDS)}),
     "no quote": lambda it, _: it.pop(quoted(it)),
     "two": lambda it, _: it.update(quote="so", unquoted="so"),
-    "given": lambda it, rng: it.update({rng.choice(["given", "argument", "where", "record"]): rng.choice(["", "\t", 3, []])}),
+    "given": lambda it, rng: it.update({rng.choice(["given", "argument", "where", "record"]): rng.choice(NO_WORDS)}),
     "nothing found": lambda it, _: it.update(found=[]),
 }
 
