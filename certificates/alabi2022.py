@@ -391,7 +391,7 @@ def _(votes, m) -> Sides:
 
 @says(
     "alabi2022:alg-2",
-    "[read as: each user raises the counter] answers before ⊥ >= 1 (⊥ only if the set was used 2q/m times or more)",
+    "[read as: one count a user] answers before ⊥ >= 1 (⊥ only if the set has already been used at least 2q/m times)",
 )
 def _(m, q, n) -> Sides:
     m, q, n = whole(m, 2, 100, "m"), whole(q, 1, 10**5, "q"), whole(n, 1, 10**5, "n")

@@ -94,7 +94,7 @@ def _(epsilon, x, other, chosen) -> Sides:
 
 @says(
     "qiao2021:thm-2.3:example",
-    "[read as: 8 × 106 is 8·10⁶] 1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ, m <= 8·10⁶",
+    "[read as: m ≤ 8·10⁶, a superscript is lost in our copy] 1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ",
 )
 def _(m, gap) -> Sides:
     need(rational(gap, "gap") >= 20, "Δ/λ must be 20 or more")
