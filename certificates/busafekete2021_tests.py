@@ -135,7 +135,8 @@ def _(m, phi, log_2_over_delta):
 
 @says(
     "busafekete2021:sec-4.2:bias",
-    "[read as: the lost sign is a minus] P(i first) − P(j first) or P(i first) − 1/2 >= μ, P(j first) <= 1 − μ, m/8 apart",
+    "[read as: the lost sign is a minus] P(i first) − P(j first) or P(i first) − 1/2 >= μ, P(j first) <= 1 − μ,"
+    " m/8 apart",
 )
 def _(m, phi):
     g, phi = whole(m, 8, 48, "m") // 8, inside(phi, "phi")
