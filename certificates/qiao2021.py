@@ -92,7 +92,10 @@ def _(epsilon, x, other, chosen) -> Sides:
     return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), ">=", most
 
 
-@says("qiao2021:thm-2.3:example", "1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ, m <= 8·10⁶")
+@says(
+    "qiao2021:thm-2.3:example",
+    "[read as: m ≤ 8·10⁶, a superscript is lost in our copy] 1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ",
+)
 def _(m, gap) -> Sides:
     need(rational(gap, "gap") >= 20, "Δ/λ must be 20 or more")
     return 1 - (whole(m, 2, 8 * 10**6, "m") - 1) * (2 + gap) * exp(-gap) / 4, ">", fmpq(99, 100)
@@ -221,7 +224,7 @@ def moved(some: list[fmpq_mat]) -> Sides:
     return all_of(cases)
 
 
-MOVED = "[all cases] 2 max|π_i − π̃_i| <= Σ|π_i − π̃_i| <= ‖P̃ − P‖∞/(1 − τ₁(P)), two"
+MOVED = "[all cases] [ours] 2 max|π_i − π̃_i| <= Σ|π_i − π̃_i| <= ‖P̃ − P‖∞/(1 − τ₁(P)), two"
 
 
 @says("qiao2021:lem-3.3", f"{MOVED} chains of m states with probabilities in n-ths")
@@ -251,7 +254,10 @@ def _(sizes, strengths):
         yield all_of(cases)
 
 
-@says("qiao2021:eq-3.2", "least entry of P >= 0, d from half the largest degree to twice it")
+@says(
+    "qiao2021:eq-3.2",
+    "[read as: of one order is within a factor 2] least entry of P >= 0, d from half the largest degree to twice it",
+)
 def _(m, d, edges) -> Sides:
     degree = max(sum(i in it[:2] for it in edges) for i in range(whole(m, 2, 8, "m")))
     need(degree <= 2 * whole(d, 1, 9, "d") <= 4 * degree, "d must be of the order of the largest degree")
@@ -275,7 +281,7 @@ def _(sizes):
 
 @says(
     "qiao2021:sec-3:d-grows",
-    "[all cases] [if any two items were compared or share a rival] m <= d² + 1, d most rivals, each such graph",
+    "[all cases] [ours] [if any two items were compared or share a rival] m <= d² + 1, d most rivals, each such graph",
 )
 def _(sizes):
     for m in growing(sizes):
@@ -287,7 +293,10 @@ def _(sizes):
         yield all_of(cases)
 
 
-@says("qiao2021:sec-3:tau-rank-one", "[all cases] τ₁ == 0 just if the rank is 1, == 1 just if two rows share no column")
+@says(
+    "qiao2021:sec-3:tau-rank-one",
+    "[all cases] [corrected] τ₁ == 0 just if the rank is 1, == 1 just if two rows share no column",
+)
 def _(sizes):
     for m, n in growing(sizes):
         cases = []
@@ -337,7 +346,8 @@ def _(m, d, edges, other) -> Sides:
 
 
 @says(
-    "qiao2021:def-3.4", "[all cases] largest τ₁ over all answers == 1, or 1 − 1/d if all pairs are compared, each graph"
+    "qiao2021:def-3.4",
+    "[all cases] [ours] largest τ₁ over all answers == 1, or 1 − 1/d if all pairs are compared, each graph",
 )
 def _(sizes):
     for m, d in growing(sizes):
