@@ -43,8 +43,8 @@ def index_law(gap: float) -> dict[int, float]:
 
 
 def loss_of(p: Mapping[int, float], q: Mapping[int, float]) -> float:
-    """Largest log ratio of two laws of the same outputs."""
-    return max(abs(math.log(p[x] / q[x])) for x in p)
+    """Largest log ratio of two laws, infinite where one has an output that the other has not."""
+    return max(abs(math.log(p[x] / q[x])) for x in p) if p.keys() == q.keys() else math.inf
 
 
 @claim("qiao2021:abstract:generalizes")
