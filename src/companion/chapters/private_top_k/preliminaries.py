@@ -70,7 +70,7 @@ def check_not_revealed(epsilon: float = 0.2) -> Iterator[Check]:
     """A mechanism that the definition admits, and that publishes somebody's record for certain."""
     one = np.r_[np.full(RECORDS, 1 / RECORDS), 0.0]  # of which another record replaces one
     rare = 1 / (FAR_BELOW * RECORDS)  # each record is published with this chance
-    p, q = (order_laws(epsilon / 4 * np.array(x), 2, order=False) for x in (EQUAL * 2, APART * 2))
+    p, q = (order_laws([epsilon / 4 * it for it in x], 2, order=False) for x in (EQUAL * 2, APART * 2))
     what = (
         f"least δ of publishing one of {RECORDS} records drawn at random, ε = {epsilon:g}: Theorem 2.2 allows {DELTA}"
     )
