@@ -169,7 +169,7 @@ def _(m, s) -> Sides:
     return fmpq(2 * (m - 1), m), ">=", (4 - s) * HALF * (1 + s / 8)  # one noise, just above ½
 
 
-@says("alabi2022:sec-central:kwiksort", "[all cases] E K <= 2 OPT, hence 5 OPT, n rankings")
+@says("alabi2022:sec-central:kwiksort", "[all cases] [ours] E K <= 2 OPT, hence 5 OPT, n rankings")
 def _(sizes):
     for m, n in growing(sizes):
         yield all_of(sorted_cost(w, w) <= 2 * min(cost(it, w) for it in orders(m)) for w in map(shares, sets(m, n)))
@@ -495,12 +495,12 @@ def _(d, t) -> Sides:
     return sum(embedded(x, t, -1) == embedded(x, t) for x in signs(d)), "==", 2**d
 
 
-@says("alabi2022:sec-lower:inverse", "vectors x of d signs with ρ(π^x) = x, π^x by the formula == 2^d")
+@says("alabi2022:sec-lower:inverse", "[read as: π^x by the formula] vectors x of d signs with ρ(π^x) = x == 2^d")
 def _(d, t) -> Sides:
     return sum(inverse(embedded(x, t, -1), d) == x for x in signs(d)), "==", 2**d
 
 
-@says("alabi2022:obs-15", "K(σ, {π^x}) >= t (d/2 − ⟨ρ(σ), x̄⟩/2), π^x by the formula")
+@says("alabi2022:obs-15", "[read as: π^x by the formula] K(σ, {π^x}) >= t (d/2 − ⟨ρ(σ), x̄⟩/2)")
 def _(order, vectors, t) -> Sides:
     rankings = cube(vectors, t, -1)
     order = is_order(order, len(rankings[0]))
@@ -541,7 +541,7 @@ def _(d, t) -> Sides:
 
 @says(
     "alabi2022:sec-lower:outer",
-    "[all cases] [if d >= 2] inversions among {1..d + 1, d + t + 1..2d + t} <= d² + 2d <= 2d², all x and y",
+    "[all cases] [corrected] [if d >= 2] inversions among {1..d + 1, d + t + 1..2d + t} <= d² + 2d <= 2d², all x and y",
 )
 def _(sizes):
     for d, t in growing(sizes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import os
@@ -102,6 +103,7 @@ def test_status_of_an_empty_book_changes_nothing(sources: Path) -> None:
 def test_account_and_products(built: Built) -> None:
     root, lines = built
     assert lines[0] == "01-first: runs because not run yet in profile standard"
+    assert lines[-3] == "1 figure, 0 of the papers: _build/figures.csv"
     assert lines[-2] == "2 claims settled: 1 holds, 1 refuted; 1 pending"
     assert lines[-1] == "open _build/html/index.html"
     records = json.loads((root / "_build/records.json").read_text())
@@ -124,6 +126,12 @@ def test_account_and_products(built: Built) -> None:
     for value, name in sums:
         assert hashlib.sha256((root / "_build" / name).read_bytes()).hexdigest() == value
     assert sorted(p.name for p in (root / "_build/figures").iterdir()) == ["line-narrow.svg", "line.csv", "line.svg"]
+    (figure,) = csv.DictReader((root / "_build/figures.csv").read_text().splitlines())
+    assert (figure["figure"], figure["notebook"], figure["reproduces"]) == ("line", "01-first", "")
+    assert json.loads(figure["parameters"]) == {"repetitions": 20}
+    drawing = (root / "_build/figures/line.svg").read_bytes()
+    assert figure["sha256"] == hashlib.sha256(drawing).hexdigest()
+    assert float(figure["seconds"]) > 0
     manifest = json.loads((root / "_build/manifest.json").read_text())
     assert (manifest["commit"], manifest["profile"]) == (None, "standard")
     assert set(manifest["seconds"]) == {"01-first", "02-second", "90-board"}
@@ -184,6 +192,7 @@ def test_a_verdict_that_differs_is_one_line_and_fails_each_time(red: Built) -> N
     assert "01-first: runs because src/dprank/privacy/noise.py changed\n" in account
     assert again[1].splitlines() == [
         *("01-first: cached", "02-second: cached", "90-board: cached", "site: cached"),
+        "1 figure, 0 of the papers: _build/figures.csv",
         "2 claims settled: 2 refuted; 1 pending; 1 differs from the ledger",
         "open _build/html/index.html",
     ]

@@ -15,9 +15,10 @@ import pytest
 from checks import each
 from small_book import REPOSITORY, at_hand, refused, replace, snapshot
 
+from companion.instruments.parameters import Parameter, declared, fitted
 from companion.press import BuildError, UsageError, pipeline
 from companion.press.layout import Layout
-from companion.press.parameters import Parameter, declared, fitted, given
+from companion.press.parameters import given
 from companion.press.profiles import PROFILES, Chapter, load
 from companion.press.run import Run, differences
 
@@ -347,3 +348,31 @@ def test_differences() -> None:
     ]
     close = [record("a", "holds", ("x", 1), ("x", 2.0 + 1e-12), ("y, k = 20", 3)), book[1]]
     assert differences({}, book, close) == ([], [])
+
+
+OWN = "epsilon = 1.0  # 0.1 .. 3; of the release\ncities = 3  # 2 .. 9; that are ranked"
+CHECKING = "from companion.instruments.parameters import check_parameters\n\ncheck_parameters()"
+
+
+@pytest.mark.slow
+def test_bare_papermill_refuses_in_a_line(tmp_path: Path) -> None:
+    """Whoever runs the notebook: what a parameter may be is said by the notebook itself."""
+    cells = [notebook(OWN).cells[0], *map(nbformat.v4.new_code_cell, (CHECKING, "print(cities, epsilon)"))]
+    kernel = {"name": "python3", "language": "python", "display_name": "Python 3"}
+    made = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(made, tmp_path / "a.ipynb")
+    for given_ones, line in (
+        ({"epsilon": 2}, None),
+        ({"epsilon": 50}, "epsilon = 50; allowed: a number, 0.1 .. 3"),
+        ({"cities": 2.5}, "cities = 2.5; allowed: an integer, 2 .. 9"),
+        ({"cities": "many"}, "cities = 'many'; allowed: an integer, 2 .. 9"),
+    ):
+        words = [word for name, value in given_ones.items() for word in ("-p", name, str(value))]
+        command = [sys.executable, "-m", "papermill", "a.ipynb", "b.ipynb", *words]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        ended = nbformat.read(tmp_path / "b.ipynb", as_version=4)
+        if line is None:
+            assert ended.cells[-1].outputs[0].text == "3 2\n"
+        else:
+            assert ran.stderr.strip().splitlines()[-1] == line
+            assert [it.traceback for cell in ended.cells for it in cell.get("outputs", [])] == [[line]]

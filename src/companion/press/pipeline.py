@@ -30,6 +30,8 @@ from companion.press import BuildError, UsageError
 from companion.press import render as site
 from companion.press.closure import Sources
 from companion.press.collect import Collected, collect, draw_cards, write_checksums
+from companion.press.drawn import FILE as FIGURES
+from companion.press.drawn import REPRODUCES, drawn, table
 from companion.press.execute import Job, execute, merge, own_inputs, shared_inputs
 from companion.press.layout import Layout, digest, dumps
 from companion.press.machine import committed, machine
@@ -165,8 +167,13 @@ class Build:
         self.execute(late)
         if render:
             self.put(self.staged([*jobs, *late], collected, found))
+        figures = drawn(jobs)
+        self.layout.write(self.layout.build / FIGURES, table(figures))
         write_checksums(self.layout, site=render)
         self.layout.write(self.layout.build / "manifest.json", dumps(self.manifest([*jobs, *late])))
+        again = sum(bool(row[REPRODUCES]) for row in figures)
+        number = f"{len(figures)} figure{'' if len(figures) == 1 else 's'}"
+        self.say(f"{number}, {again} of the papers: {self.layout.made}/{FIGURES}")
         self.say(summary(self.ledger, collected.records, found))
         page = f"open {self.layout.name(self.layout.html)}/index.html"
         self.say(page if render else "site: not rendered, as asked")

@@ -23,9 +23,9 @@ from typing import Any
 import nbformat
 import yaml
 
+from companion.instruments.parameters import declared, fitted
 from companion.press import UsageError
 from companion.press.layout import Layout
-from companion.press.parameters import declared, fitted
 
 PROFILES = ("smoke", "standard", "paper")
 FILE = "notebooks/profiles.yml"

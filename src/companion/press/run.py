@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from companion.instruments.parameters import declared, listing, shown
 from companion.ledger.card import show_number
 from companion.ledger.files import Claim
 from companion.press import BuildError, UsageError, single
@@ -18,7 +19,7 @@ from companion.press import render as site
 from companion.press.collect import Collected
 from companion.press.execute import Job
 from companion.press.layout import Layout
-from companion.press.parameters import checked, declared, listing, shown
+from companion.press.parameters import checked
 from companion.press.pipeline import Build, check_surveys
 from companion.press.profiles import Chapter
 from companion.press.roads import behind
