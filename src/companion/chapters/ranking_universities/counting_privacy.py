@@ -161,6 +161,10 @@ def check_alg_3(epsilons: Iterable[float], answers: int, voters: int) -> Iterato
         yield loss_check(f"released order, 2L/ε, {at}", row.loss, epsilon, "corrected")
         attained = f"privacy loss of the noisy counts, 2L/ε, {at}"
         yield amended(attained, row.vector, "==", epsilon, error=ROUNDING)
+        crowd = math.ceil(400 / epsilon)
+        share = two_items_loss(crowd, answers, 2 * answers / epsilon) / epsilon
+        what = f"loss of the released order at 2L/ε, over ε, 2 items, {crowd} voters: hardly less noise would do"
+        yield amended(what, share, ">=", 0.99)
         corrected = NoisyCounts.calibrated(epsilon=epsilon, per_person=1, n_items=3, score="wins", law="continuous")
         yield loss_check(f"{single}, 2L/ε", one_answer_loss(3, corrected.scale), epsilon, "corrected")
         corrected = survey_mechanism("corrected", epsilon, "CEMS")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 
 import numpy as np
@@ -37,6 +37,7 @@ from companion.chapters.real_surveys.survey_likelihood import (
 )
 from companion.instruments.style import BAR, COLOURS, key, label_outer, note, panels, styled, wrapped
 from companion.instruments.sweep import stream
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed.cai2025 import algorithm_3
 from dprank.pairwise import mle_from_counts, objective_loss
 from dprank.pairwise.rank_law import places
@@ -121,6 +122,24 @@ def noiseless_orders() -> pd.DataFrame:
         columns = {name: places(score) + 1 for name, score in scores.items()}
         frames.append(pd.DataFrame({"survey": survey, "item": survey_data(survey).items, **columns}))
     return pd.concat(frames, ignore_index=True)
+
+
+@claim("cai2025:sec-4.3:quality")
+def check_quality() -> Iterator[Check]:
+    """Whether nearness to a noiseless ranking says that a ranking is right: the two noiseless ones of the paper."""
+    for survey, orders in noiseless_orders().groupby("survey"):
+        apart = float((orders["wins"] - orders["MLE"]).abs().mean())
+        chance = random_difference(len(orders))
+        what = f"mean rank difference of counts and MLE, both without noise, {survey}"
+        yield printed(what, apart, "==", 0, reading="as good as the noiseless ranking")
+        yield printed(what, apart / chance, "<=", 0.5, reading="better than half of a random order's distance")
+        yield amended(f"{what}, over that of a random order", apart / chance, "<=", 0.2)
+        yield argument(f"places by counts and by MLE, {survey}, off 1 to n in sum", _sums(orders), "==", 0)
+
+
+def _sums(orders: pd.DataFrame) -> float:
+    right = len(orders) * (len(orders) + 1) / 2
+    return max(abs(float(orders[name].sum()) - right) for name in ("wins", "MLE"))
 
 
 def equal_privacy(epsilons: Iterable[float], repetitions: int) -> pd.DataFrame:
