@@ -248,6 +248,26 @@ def check_eq_a23(items: int = 50, cases: int = 200) -> Iterator[Check]:
     yield argument("ηnp, which is a constant: 1 − c₅ηpn ≤ 1 − c₆", eta * mean, "==", deep, error=ROUNDING)
 
 
+@claim("cai2025:eq-a.33")
+def check_eq_a33(kappa_1: float = 1.0, far: float = 1.0) -> Iterator[Check]:
+    """Appendix A.2.4: the three terms of (A.35), and the two tail bounds at t = C kappa_1^2 sqrt(np log n), C = 4."""
+    share = np.linspace(1e-6, 1, 10_001)
+    second = (3 / 8 * (1 - share) ** 2 + share / 4).max()
+    yield argument("term 2 of (A.35) over npκ₁⁴‖v − θ*‖², largest", second, "<=", 1)
+    n, constant = 1e6, 4.0
+    for degree in (1.5 * math.log(n), 100 * math.log(n), n):
+        t = constant * kappa_1**2 * math.sqrt(degree * math.log(n))
+        variance = degree * kappa_1**4 * far**2 / 4
+        exponent = t**2 / (2 * variance + kappa_1**2 * far * t / 3) / math.log(n)
+        at = f"np = {degree:.3g}, n = 10⁶, ‖v − θ*‖∞ = {far:g}, C = {constant:g}"
+        yield printed(f"log_n of the printed bound on P(|Σ B_j| > t) less log_n 2, {at}", exponent, "<=", -8)
+        yield amended(f"the same with one minus, {at}", -exponent, "<=", -8)
+        hoeffding = 4 * t**2 / (3 * degree * kappa_1**2) / math.log(n)
+        stated = t**2 / (degree * kappa_1**2) / math.log(n)
+        yield amended(f"log_n of the printed bound on P(|Σ A_j| > t) less log_n 2, {at}", -stated, "<=", -8)
+        yield argument("Hoeffding's exponent over the printed one: it is the sharper", hoeffding / stated, ">=", 1)
+
+
 def edge_numbers() -> dict[str, str]:
     """Numbers of the text on Appendix A.2."""
     constants, _ = logistic_constants()

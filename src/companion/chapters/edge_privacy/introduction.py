@@ -1,4 +1,4 @@
-"""What the abstract, Sections 1 and 2.2 say on the way: who prevails, what privacy hides, what is minimised and tuned."""
+"""What Sections 1 and 2.2 say on the way: who prevails, what privacy hides, what is minimised and how it is tuned."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def tuned(items: int, factors: Iterable[float], scale: float, repetitions: int) 
     rng, theta = stream("tuned", {"items": items, "scale": scale}), np.linspace(-1, 1, items)
     played, wins = erdos_renyi_counts(theta, 1.0, repetitions, rng=rng)
     noisy = wins - rng.laplace(0, scale, wins.shape)
-    first, order, rows = np.zeros(repetitions), np.zeros(wins.shape), []
+    first, order, rows = np.zeros(repetitions), np.zeros(wins.shape, np.intp), []
     for i, factor in enumerate(factors):
         estimate, _ = mle_from_counts(played[:1], noisy, ridge=factor * ridge(items, 1.0), tolerance=1e-7)
         error = np.abs(estimate - theta).max(1)

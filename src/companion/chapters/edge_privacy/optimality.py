@@ -114,7 +114,7 @@ def shared(n: float, epsilon: float, exponent: float) -> dict[str, float]:
 
 @claim("cai2025:sec-5:pure-cost")
 def check_pure_cost(exponent: float = 0.5) -> Iterator[Check]:
-    """Whether pure privacy costs more than approximate privacy: at delta = epsilon, and for delta below a power of n."""
+    """Whether pure privacy costs more than approximate: at delta = epsilon, and for delta below a power of n."""
     powers = (24, 40, 60, 100)
     cases = [shared(10.0**k, 10.0 ** (-0.9 * k), exponent) for k in powers]
     over = [case["cut"] / case["pure"] for case in cases]

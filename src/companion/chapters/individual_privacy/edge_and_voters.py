@@ -117,7 +117,7 @@ def check_rates_in_n() -> Iterator[Check]:
 
 
 def equal_total(items: Iterable[int], total: float, answers: int, epsilon: float) -> pd.DataFrame:
-    """Rates where the number of comparisons is the same: ``items``, ``edge``, ``individual``, ``plain`` (no privacy)."""
+    """Rates at equal numbers of comparisons: ``items``, ``edge``, ``individual``, ``plain`` (no privacy)."""
     rows = []
     for n in items:
         terms = both_rates(n, total * 2 / (n - 1), total / answers, epsilon)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from companion.chapters.real_surveys import equal_privacy as s
 from companion.chapters.real_surveys import incomplete, panels, published_curve, survey_likelihood
 
@@ -82,3 +84,9 @@ def test_figures_draw_what_they_are_given():
         )
         inside = {text.get_text() for axes in figure.axes for text in axes.texts}
         assert inside | {text.get_text() for text in figure.legends[0].get_texts()} == named | {"random order"}
+
+
+def test_noiseless_rankings_differ_on_one_survey():
+    record = s.check_quality()
+    assert record.verdict == "depends on the reading"
+    assert record[0].observed == pytest.approx(1 / 3)
