@@ -121,14 +121,14 @@ def check_laplace(epsilon: float, delta: float, tiny: Iterable[tuple[int, int]])
 
 @claim("busafekete2021:sec-5:noise-variance")
 def check_noise_variance(epsilon: float = 1 / 3, few: int = 2, many: int = 200, k: int = 10) -> Iterator[Check]:
-    """Laplace noise for two sensitivities: with variances proportional to them, and with the scales that are printed."""
+    """Laplace noise for two sensitivities: with variances proportional to them, and with the printed scales."""
     small, large = (paper.laplace_unif(m, k, epsilon, 0.05).mechanism for m in (few, many))
     moved = large.sensitivity / small.sensitivity
     # a variance in proportion to the sensitivity makes the scale go with its root
     loose = replace(large, scale=small.scale * math.sqrt(moved))
     of = f"m = {many} over m = {few}, k = {k}: Y moves {moved:g} times as far"
     ratio = loose.guarantee.epsilon / small.guarantee.epsilon
-    yield printed(f"privacy loss with noise of a variance proportional to the sensitivity, {of}", ratio, "<=", 1)
+    yield printed(f"privacy loss if the noise's variance is proportional to the sensitivity, {of}", ratio, "<=", 1)
     ratio = large.guarantee.epsilon / small.guarantee.epsilon
     yield amended(f"privacy loss with the printed noise, {of}", ratio, "==", 1, error=ROUNDING)
     ratio = (large.scale / small.scale) ** 2 / moved**2

@@ -213,7 +213,7 @@ def check_general_epsilon(upper: float = 2.0, lower: float = 0.1) -> Iterator[Ch
 
 @claim("busafekete2021:sec-2:plug-in")
 def check_plug_in(most: int = 100, epsilons: Sequence[float] = (0.01, 0.1, 0.25, 0.4, 0.49)) -> Iterator[Check]:
-    """Two cells: the best test against both alternatives at a distance orders outcomes as the plug-in statistic does."""
+    """Two cells: the best test against both alternatives at a distance orders outcomes as the plug-in test does."""
     wrong, levels = 0, 0
     for n in range(2, most + 1):
         ones = np.arange(n + 1)
@@ -226,7 +226,9 @@ def check_plug_in(most: int = 100, epsilons: Sequence[float] = (0.01, 0.1, 0.25,
                 for a, b in pairwise(np.unique(distance))
             ]
             wrong, levels = wrong + rises.count(False), levels + len(rises)
-    what = f"of {levels} steps of the plug-in statistic, n = 2 to {most}, {len(epsilons)} ε: how many the likelihood ratio does not rise with"
+    what = (
+        f"of {levels} steps of the plug-in statistic, n = 2 to {most}: how many the likelihood ratio does not rise with"
+    )
     yield printed(what, wrong, "==", 0)
 
 

@@ -214,6 +214,10 @@ def check_exponential(items: int = 3, phis: Sequence[float] = (0.1, 0.4, 0.9)) -
     ]
     what = f"one centre, φ > 0: geometric mean of two laws off that of √(φφ′), {len(off)} cases"
     yield supplied(what, max(off), "==", 0, error=ROUNDING)
+    law = tilted(items, [(phis[1], 0)])
+    slope = np.log(law / law.max()) / math.log(phis[1]) - all_distances(items)[0]
+    what = f"m = {items}, one centre: log-probability below its largest, over ln φ, off the distance"
+    yield amended(what, abs(slope).max(), "==", 0, error=ROUNDING)
 
 
 @claim("busafekete2021:def-tester")
