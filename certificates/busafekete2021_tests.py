@@ -114,7 +114,7 @@ def _(m, phi, log_2_over_delta):
     return 0, ">=", 12 * m * log_2_over_delta / mu(m, inside(phi, "phi")) ** 2
 
 
-@says("busafekete2021:sec-4.2:bias", "P(i first) − P(j first) or P(i first) − 1/2 >= μ, P(j first) <= 1 − μ, m/8 apart")
+@says("busafekete2021:sec-4.2:bias", "[read as: a minus is lost] P(i<j) − P(j<i) or P(i<j) − 1/2 >= μ, P(j<i) <= 1 − μ")
 def _(m, phi):
     g, phi = whole(m, 8, 48, "m") // 8, inside(phi, "phi")
     need(m == 8 * g, "m must be divisible by 8")
