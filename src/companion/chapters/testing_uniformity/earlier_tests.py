@@ -181,8 +181,8 @@ def check_paninski(upper: float = 1.5, lower: float = 0.1) -> Iterator[Check]:
     law = singles_law(6, [1 / 3, 1 / 12], [2, 4])
     number = np.arange(len(law))
     mean, variance = singles_moments(6, [1 / 3, 1 / 12], [2, 4])
-    yield argument("mean of the singles, 6 cells, against their law", mean, "==", law @ number, error=ROUNDING)
-    yield argument("their variance", variance, "==", law @ (number - mean) ** 2, error=ROUNDING)
+    yield argument("mean of the singles, 6 cells, against their law", mean, "==", float(law @ number), error=ROUNDING)
+    yield argument("their variance", variance, "==", float(law @ (number - mean) ** 2), error=ROUNDING)
 
 
 @claim("busafekete2021:sec-2:general-epsilon")
@@ -255,8 +255,8 @@ def singles_law(n: int, chances: Sequence[float], counts: Sequence[int]) -> NDAr
 
 def singles_power(n_items: int, theta: float, n: int, delta: float) -> tuple[float, float]:
     """Size and power of the coincidence test on rankings: it rejects where few rankings were seen just once. Exact."""
-    counts = distance_counts(n_items)
-    null = singles_law(n, [1 / counts.sum()], [counts.sum()])
+    counts: list[int] = distance_counts(n_items).tolist()
+    null = singles_law(n, [1 / sum(counts)], [sum(counts)])
     law = singles_law(
         n, (np.exp(-theta * np.arange(len(counts))) / math.exp(Mallows(n_items, theta).log_normaliser)).tolist(), counts
     )
