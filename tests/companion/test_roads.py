@@ -82,7 +82,7 @@ def test_a_map_is_drawn_where_its_line_stands() -> None:
     assert "02b-edge-privacy-proofs.html#cai2025-lem-a.3" in drawn
     assert "\n\n" not in drawn.rpartition("</div>")[0], "HTML of Markdown ends at an empty line"
     names = re.findall(r'<li class="claim.*?<a[^>]*>(.*?)</a>', drawn)
-    assert len(names) == len(set(names)) == 16, "a box of a phone is found by its name"
+    assert len(names) == len(set(names)) == 21, "a box of a phone is found by its name"
     cell.source = "{map}`cai2025:thm-99`"
     with pytest.raises(BuildError, match=r"02b-proofs: \{map\}`cai2025:thm-99`; allowed: an id of the ledger"):
         assemble({"02b-proofs": nbformat.v4.new_notebook(cells=[cell])}, load_ledger(ROOT))
