@@ -130,6 +130,9 @@ def check_finding_2(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame, others:
     for frame in (voter_frame, others):
         checks += [*accurate(frame), *monotone(frame, "n", "rise"), *monotone(frame, "m")]
     yield from read(checks)
+    centred, rest = (list(accurate(frame)) for frame in (voter_frame, others))
+    yield from (amended(it.what, it.observed, "<=", float(np.log(1 / 3)), error=it.error) for it in centred)
+    yield from (amended(it.what, it.observed, ">=", float(np.log(3 / 4)), error=it.error) for it in rest)
 
 
 def accurate(frame: pd.DataFrame) -> Iterator[Check]:
