@@ -32,7 +32,9 @@ def test_findings_in_small():
     plain = {c.reading: c.outcome for c in checks if "individual" in c.what and "themselves" in c.reading}
     assert list(plain.values()) == [True, False, False, False]
     wide = edge[edge.method.isin(["MLE", "counts"])]
-    accurate = [c for c in findings.check_finding_2(wide, voter, others) if "half of the truth" in c.what]
+    told = [c for c in findings.check_finding_2(wide, voter, others) if "half of the truth" in c.what]
+    assert {c.outcome for c in told if c.about == "corrected"} == {True}
+    accurate = [c for c in told if c.about == "printed"]
     assert [c.outcome for c in accurate if "MLE, log" in c.what] == [True]
     assert {c.outcome for c in accurate if "MLE, log" not in c.what and "equal" not in c.what.split(",")[1]} == {False}
     # mutant: counts that never lose
