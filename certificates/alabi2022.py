@@ -569,3 +569,34 @@ def _(y, vectors, t) -> Sides:
 def _(y, vectors, t) -> Sides:
     found = mean_distance(embedded(y, t), cube(vectors, t))
     return found - 2 * t * half_gap(y, vectors) - len(y) ** 2, "==", 0
+
+
+@says("alabi2022:footnote-4", "[read as: of a voter's sign] (standard deviation)² at mean p >= that at mean q, |p| > |q|")
+def _(near, far):
+    near, far = rational(near, "p"), rational(far, "q")
+    need(abs(far) < abs(near) <= 1, "p must be the nearer to −1 or 1")
+    laws = [[((1 + mean) / 2, 1), ((1 - mean) / 2, -1)] for mean in (near, far)]
+    spread = [sum(p * (x - mean) ** 2 for p, x in law) for law, mean in zip(laws, (near, far), strict=True)]
+    return spread[0], ">=", spread[1]
+
+
+def asked(items, beats) -> int:
+    """The most comparisons of a run of KwikSort: each item of a part is compared with the part's pivot."""
+    runs = []
+    for pivot in items:
+        parts = [[j for j in items if j != pivot and beats[j][pivot] == ahead] for ahead in (True, False)]
+        runs.append(len(items) - 1 + sum(asked(part, beats) for part in parts if len(part) > 1))
+    return max(runs)
+
+
+@says(
+    "alabi2022:sec-central:quicksort", "[read as: for no q] most comparisons of a run of KwikSort, any majorities, > q"
+)
+def most_asked(m, q):
+    whole(m, 2, 5, "m"), whole(q, 0, 10**9, "q")
+    found = []
+    for signs in itertools.product((True, False), repeat=m * (m - 1) // 2):
+        ahead = dict(zip(pairs(m), signs, strict=True))
+        beats = [[i != j and (ahead[i, j] if i < j else not ahead[j, i]) for j in range(m)] for i in range(m)]
+        found.append(asked(list(range(m)), beats))
+    return max(found), ">", q

@@ -300,3 +300,43 @@ def _(m, epsilon) -> Sides:
 @says("busafekete2021:sec-7.3:adversary", "[corrected, attained] P(right guess) == e^ε₀/(e^ε₀ + m! − 1) at m = 2")
 def _(odds) -> Sides:
     return guessed(2, between(odds, 1, 10**6, "e^ε₀")), "==", odds / (odds + 1)
+
+
+# ---------------------------------------------------------------- what is said of earlier tests, and of noise
+
+
+@says(
+    "busafekete2021:sec-2:central-rate",
+    "[read as: ε₀ under the first term] √d/ε² <= C(√d/(ε²ε₀) + √d/(ε√ε₀) + ∛d/(ε^(4/3) ε₀^(2/3)) + 1/(εε₀)), any C",
+)
+@each
+def _(d, epsilon, budget, constant) -> Sides:
+    cells, epsilon = whole(d, 2, 10**30, "d"), between(epsilon, 0, 1, "epsilon")
+    need(rational(budget, "ε₀") > 0, "ε₀ must be positive")
+    need_without = sqrt(cells) / epsilon**2
+    third = exp((log(cells) - 4 * log(epsilon) - 2 * log(budget)) / 3)
+    rest = sqrt(cells) / (epsilon * sqrt(budget)) + third + 1 / (epsilon * budget)
+    return need_without, "<=", constant * (need_without / budget + rest)
+
+
+@says(
+    "busafekete2021:sec-5:noise-variance",
+    "[read as: one factor c for all m] Δ/b <= ε₀, the loss of Y + Laplace(b), 2b² = cΔ, Y moves by Δ = 2m, any c",
+)
+@each
+def _(m, epsilon_0, constant) -> Sides:
+    moved = 2 * whole(m, 2, 10**30, "m")
+    return moved / sqrt(rational(constant, "c") * moved / 2), "<=", between(epsilon_0, 0, 10**4, "ε₀")
+
+
+@says(
+    "busafekete2021:sec-6:worst-pair",
+    "log P((1, …, 1)|π)/P((1, …, 1)|π′) == ε₀, all signs of π are −1, all of π′ are 1, m even, γ = 2ε₀/m",
+)
+def _(first, second, epsilon_0) -> Sides:
+    m, budget = whole(len(first), 2, 60, "m"), between(epsilon_0, 0, 10**4, "ε₀")
+    x, y = signs(first, m), signs(second, m)
+    need(m % 2 == 0 and set(x) == {-1} and set(y) == {1}, "m must be even, and all signs −1 and 1")
+    growth = exp(2 * budget / fmpq(m))
+    law = {1: growth / (growth + 1), -1: 1 / (growth + 1)}  # W(1|sign)
+    return sum((log(law[a]) - log(law[b]) for a, b in zip(x, y, strict=True)), arb(0)), "==", budget

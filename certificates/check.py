@@ -24,11 +24,20 @@ import busafekete2021_private
 import busafekete2021_tests
 import cai2025_edge
 import cai2025_individual
+import cai2025_text
 import qiao2021
 from exact import NotShown, Number, Sides, need
 from flint import arb, ctx, fmpq
 
-PAPERS = alabi2022, busafekete2021_tests, busafekete2021_private, cai2025_edge, cai2025_individual, qiao2021
+PAPERS = (
+    alabi2022,
+    busafekete2021_tests,
+    busafekete2021_private,
+    cai2025_edge,
+    cai2025_individual,
+    cai2025_text,
+    qiao2021,
+)
 STATEMENTS = {key: sides for paper in PAPERS for key, sides in paper.STATEMENTS.items()}
 PRECISIONS = 128, 512  # bits, the second where the first does not decide
 SHOWS = "violated", "attained", "all cases"
