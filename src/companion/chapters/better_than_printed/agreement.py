@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.chapters.better_than_printed.gain import Factor, Gain, measured, over
+from companion.chapters.better_than_printed.gain import At, Factor, Gain, measured, over
 from companion.chapters.private_uniformity.central_samples import needed
 from companion.chapters.private_uniformity.local_voters import samples_needed
 from companion.chapters.which_method import table as arena
@@ -17,7 +17,7 @@ from dprank import LaplaceUnif, LocalOneBit, LocalPairs, LocalTwoStage, Rankings
 from dprank.models.mallows import Mallows
 from dprank.uniformity.optimal_vote import OptimalVote, noisy_vote_sf
 
-__all__ = ["GAINS", "local_rejections", "one_bit", "optimal_power", "optimal_voters", "two_stage"]
+__all__ = ["gains", "local_rejections", "one_bit", "optimal_power", "optimal_voters", "two_stage"]
 
 _TESTS: dict[str, Any] = {"LocalPairs": LocalPairs, "LocalOneBit": LocalOneBit, "LocalTwoStage": LocalTwoStage}
 #: Size of the tests, and the power at which numbers of rankings are compared is 1 less it.
@@ -94,65 +94,68 @@ def two_stage(repetitions: int = 200, items: int = 20) -> Factor:
     return measured(*(tuple(row) for row in found[["mean", "se"]].to_numpy()))
 
 
-GAINS = (
-    Gain(
-        name="Algorithm 4, odd number of items",
-        claim="busafekete2021:sec-5:sensitivity",
-        prints="noise 2 m/ε",
-        ours="noise 4 ⌊m/2⌋ (1 − 1/n)/ε",
-        mechanism="LaplaceUnif",
-        proof="06a-central-tests.html#busafekete2021-sec-5-sensitivity",
-        at="5 items, 100 voters",
-        measure="less noise",
-        where="always; least where m is even",
-        factor=lambda _: laplace_noise(5),
-    ),
-    Gain(
-        name="Algorithm 4, another statistic",
-        claim="busafekete2021:alg-4",
-        prints="noise on agreeing pairs (here the least)",
-        ours="noise on the norm of mean places",
-        mechanism="NoisyNorm",
-        proof="../book/reference/dprank.uniformity.noisy_norm.html#dprank.uniformity.noisy_norm.NoisyNorm",
-        at="5 items, 400 voters, ε = 1",
-        measure="chance to see agreement",
-        where="alone best in most of the arena",
-        factor=lambda _: norm(),
-    ),
-    Gain(
-        name="Bucketing, a vote of all batches",
-        claim="busafekete2021:sec-5:bucketing",
-        prints="the word of one batch (here repaired by a coin)",
-        ours="the best private vote of all",
-        mechanism="OptimalVote",
-        proof="../book/reference/dprank.uniformity.optimal_vote.html#dprank.uniformity.optimal_vote.OptimalVote",
-        at="10 items, bias 0.3, power 0.95, ε = 1",
-        measure="fewer voters",
-        where="always",
-        factor=lambda _: vote(),
-    ),
-    Gain(
-        name="Algorithm 5, one bit of a thousand items",
-        claim="busafekete2021:alg-5",
-        prints="all m/2 bits of a voter, ε split",
-        ours="one random bit, all of ε on it",
-        mechanism="LocalOneBit",
-        proof="06b-local-tests.html#ours-one-good-question",
-        at="1,000 items, φ = 0.98, ε = 1/3",
-        measure="fewer voters",
-        where="from three items on, more with more",
-        factor=lambda _: one_bit(),
-    ),
-    Gain(
-        name="Algorithm 5, ask in two stages",
-        claim="busafekete2021:thm-7",
-        prints="all m/2 bits of a voter, ε split",
-        ours="some voters choose what the others are asked",
-        mechanism="LocalTwoStage",
-        proof="../book/reference/dprank.uniformity.local_two_stage.html#dprank.uniformity.local_two_stage.LocalTwoStage",
-        at="20 items, 1,000 voters, φ = 0.95, ε = 1",
-        measure="chance to see agreement",
-        where="from four items on",
-        factor=two_stage,
-    ),
-)
+def gains(at: At) -> tuple[Gain, ...]:
+    """The rows of this paper."""
+    items = "a thousand" if at.bit_items == 1000 else f"{at.bit_items:,}"
+    return (
+        Gain(
+            name="Algorithm 4, odd number of items",
+            claim="busafekete2021:sec-5:sensitivity",
+            prints="noise 2 m/ε",
+            ours="noise 4 ⌊m/2⌋ (1 − 1/n)/ε",
+            mechanism="LaplaceUnif",
+            proof="06a-central-tests.html#busafekete2021-sec-5-sensitivity",
+            at="5 items, 100 voters",
+            measure="less noise",
+            where="always; least where m is even",
+            factor=lambda _: laplace_noise(5),
+        ),
+        Gain(
+            name="Algorithm 4, another statistic",
+            claim="busafekete2021:alg-4",
+            prints="noise on agreeing pairs (here the least)",
+            ours="noise on the norm of mean places",
+            mechanism="NoisyNorm",
+            proof="../book/reference/dprank.uniformity.noisy_norm.html#dprank.uniformity.noisy_norm.NoisyNorm",
+            at="5 items, 400 voters, ε = 1",
+            measure="chance to see agreement",
+            where="alone best in most of the arena",
+            factor=lambda _: norm(),
+        ),
+        Gain(
+            name="Bucketing, a vote of all batches",
+            claim="busafekete2021:sec-5:bucketing",
+            prints="the word of one batch (here repaired by a coin)",
+            ours="the best private vote of all",
+            mechanism="OptimalVote",
+            proof="../book/reference/dprank.uniformity.optimal_vote.html#dprank.uniformity.optimal_vote.OptimalVote",
+            at="10 items, bias 0.3, power 0.95, ε = 1",
+            measure="fewer voters",
+            where="always",
+            factor=lambda _: vote(),
+        ),
+        Gain(
+            name=f"Algorithm 5, one bit of {items} items",
+            claim="busafekete2021:alg-5",
+            prints="all m/2 bits of a voter, ε split",
+            ours="one random bit, all of ε on it",
+            mechanism="LocalOneBit",
+            proof="06b-local-tests.html#ours-one-good-question",
+            at=f"{at.bit_items:,} items, φ = 0.98, ε = 1/3",
+            measure="fewer voters",
+            where="from three items on, more with more",
+            factor=lambda _: one_bit(at.bit_items),
+        ),
+        Gain(
+            name="Algorithm 5, ask in two stages",
+            claim="busafekete2021:thm-7",
+            prints="all m/2 bits of a voter, ε split",
+            ours="some voters choose what the others are asked",
+            mechanism="LocalTwoStage",
+            proof="../book/reference/dprank.uniformity.local_two_stage.html#dprank.uniformity.local_two_stage.LocalTwoStage",
+            at="20 items, 1,000 voters, φ = 0.95, ε = 1",
+            measure="chance to see agreement",
+            where="from four items on",
+            factor=two_stage,
+        ),
+    )

@@ -7,14 +7,14 @@ from typing import Any
 
 import pandas as pd
 
-from companion.chapters.better_than_printed.gain import Factor, Gain, measured, over
+from companion.chapters.better_than_printed.gain import At, Factor, Gain, measured, over
 from companion.chapters.private_aggregation.second_gain import pays
 from companion.chapters.which_method import table as arena
 from companion.printed.alabi2022 import algorithm_2, corollary_3, corollary_4
 from dprank import LocalMatrix, NoisyMatrix
 from dprank.aggregation.directions import VectorReport
 
-__all__ = ["DELTA", "GAINS", "corollary_4_over", "lost", "queries", "random_pair", "scores"]
+__all__ = ["DELTA", "corollary_4_over", "gains", "lost", "queries", "random_pair", "scores"]
 
 DELTA = 1e-6
 
@@ -87,101 +87,103 @@ def theorem_1_bound(items: int) -> Factor:
     return over(items**2, math.comb(items, 2))
 
 
-GAINS = (
-    Gain(
-        name="Corollary 3, noise on pairs",
-        claim="alabi2022:cor-3",
-        prints="Laplace noise m²/ε",
-        ours="Laplace noise m (m − 1)/(2 ε)",
-        mechanism="NoisyMatrix",
-        proof="../book/reference/dprank.aggregation.noisy_matrix.html#dprank.aggregation.noisy_matrix.NoisyMatrix",
-        at="20 items",
-        measure="less noise",
-        where="always, by 2 m/(m − 1)",
-        factor=lambda _: corollary_3_over(20),
-    ),
-    Gain(
-        name="Corollary 4, Gaussian noise",
-        claim="alabi2022:cor-4",
-        prints="O(m √log(1/δ)/ε), read with 1",
-        ours="the least, by the exact law",
-        mechanism="NoisyMatrix",
-        proof="../book/reference/dprank.privacy.discrete_gaussian.html",
-        at="20 items, ε = 1, δ = 1e-6",
-        measure="less noise",
-        where="the printed constant is open",
-        factor=lambda _: corollary_4_over(20),
-    ),
-    Gain(
-        name="Corollary 6, KwikSort's answers",
-        claim="alabi2022:cor-6",
-        prints="ε on q answers, ε/2 to fall back (here both lowered)",
-        ours="the split and the q of least expected noise",
-        mechanism="PrivateKwikSort",
-        proof="../book/reference/dprank.aggregation.private_kwiksort.html#dprank.aggregation.private_kwiksort.PrivateKwikSort",
-        at="100 items, ε = 1",
-        measure="less noise",
-        where="always; little below 20 items",
-        factor=lambda _: queries(100),
-    ),
-    Gain(
-        name="Corollary 7, KwikSort's answers with δ",
-        claim="alabi2022:cor-7",
-        prints="ε on q answers, ε/2 to fall back (here both lowered)",
-        ours="the split and the q of least expected noise",
-        mechanism="PrivateKwikSort",
-        proof="../book/reference/dprank.aggregation.private_kwiksort.html#dprank.aggregation.private_kwiksort.PrivateKwikSort",
-        at="100 items, ε = 1, δ = 1e-6",
-        measure="less noise",
-        where="always; little below 20 items",
-        factor=lambda _: queries(100, DELTA),
-    ),
-    Gain(
-        name="Theorem 1, the bound",
-        claim="alabi2022:thm-1",
-        prints="(α + 1) m² e",
-        ours="(α + 1) m (m − 1)/2 · e, each pair once",
-        mechanism="NoisyMatrix",
-        proof="09b-reductions-statements.html#alabi2022-thm-1",
-        at="20 items",
-        measure="less error proved",
-        where="always, by 2 m/(m − 1)",
-        factor=lambda _: theorem_1_bound(20),
-    ),
-    Gain(
-        name="Corollary 3, noise on scores instead",
-        claim="alabi2022:sec-conclusions:either-or",
-        prints="noise on all pairs (here the least)",
-        ours="noise on sums of places",
-        mechanism="PrivateBorda",
-        proof="../book/reference/dprank.aggregation.private_borda.html#dprank.aggregation.private_borda.PrivateBorda",
-        at="20 items, 400 voters of one mind, ε = 1",
-        measure="fewer pairs lost",
-        where="few voters or small ε, no camps",
-        factor=lambda _: scores(),
-    ),
-    Gain(
-        name="Algorithm 2, a voter's answer",
-        claim="alabi2022:alg-2",
-        prints="a coin where the answer is no",
-        ours="the same coin for yes and no",
-        mechanism="LocalMatrix",
-        proof="../book/reference/dprank.aggregation.randomisers.html#dprank.aggregation.randomisers.SampledOrder",
-        at="10 items, ε = 1",
-        measure="fewer voters",
-        where="always",
-        factor=lambda _: answer(10),
-    ),
-    Gain(
-        name="Theorem 8, a vector of all pairs",
-        claim="alabi2022:thm-8",
-        prints="a report on the sphere",
-        ours="one random pair, all of ε on it",
-        mechanism="LocalMatrix",
-        proof="10a-local-reports-statements.html#alabi2022-sec-local-naive",
-        at="10 items, ε = 1",
-        measure="fewer voters",
-        where="at every ε, from three items on",
-        factor=lambda _: random_pair(10),
-    ),
-)
+def gains(at: At) -> tuple[Gain, ...]:
+    """The rows of this paper."""
+    return (
+        Gain(
+            name="Corollary 3, noise on pairs",
+            claim="alabi2022:cor-3",
+            prints="Laplace noise m²/ε",
+            ours="Laplace noise m (m − 1)/(2 ε)",
+            mechanism="NoisyMatrix",
+            proof="../book/reference/dprank.aggregation.noisy_matrix.html#dprank.aggregation.noisy_matrix.NoisyMatrix",
+            at="20 items",
+            measure="less noise",
+            where="always, by 2 m/(m − 1)",
+            factor=lambda _: corollary_3_over(20),
+        ),
+        Gain(
+            name="Corollary 4, Gaussian noise",
+            claim="alabi2022:cor-4",
+            prints="O(m √log(1/δ)/ε), read with 1",
+            ours="the least, by the exact law",
+            mechanism="NoisyMatrix",
+            proof="../book/reference/dprank.privacy.discrete_gaussian.html",
+            at="20 items, ε = 1, δ = 1e-6",
+            measure="less noise",
+            where="the printed constant is open",
+            factor=lambda _: corollary_4_over(20),
+        ),
+        Gain(
+            name="Corollary 6, KwikSort's answers",
+            claim="alabi2022:cor-6",
+            prints="ε on q answers, ε/2 to fall back (here both lowered)",
+            ours="the split and the q of least expected noise",
+            mechanism="PrivateKwikSort",
+            proof="../book/reference/dprank.aggregation.private_kwiksort.html#dprank.aggregation.private_kwiksort.PrivateKwikSort",
+            at="100 items, ε = 1",
+            measure="less noise",
+            where="always; little below 20 items",
+            factor=lambda _: queries(100),
+        ),
+        Gain(
+            name="Corollary 7, KwikSort's answers with δ",
+            claim="alabi2022:cor-7",
+            prints="ε on q answers, ε/2 to fall back (here both lowered)",
+            ours="the split and the q of least expected noise",
+            mechanism="PrivateKwikSort",
+            proof="../book/reference/dprank.aggregation.private_kwiksort.html#dprank.aggregation.private_kwiksort.PrivateKwikSort",
+            at="100 items, ε = 1, δ = 1e-6",
+            measure="less noise",
+            where="always; little below 20 items",
+            factor=lambda _: queries(100, DELTA),
+        ),
+        Gain(
+            name="Theorem 1, the bound",
+            claim="alabi2022:thm-1",
+            prints="(α + 1) m² e",
+            ours="(α + 1) m (m − 1)/2 · e, each pair once",
+            mechanism="NoisyMatrix",
+            proof="09b-reductions-statements.html#alabi2022-thm-1",
+            at="20 items",
+            measure="less error proved",
+            where="always, by 2 m/(m − 1)",
+            factor=lambda _: theorem_1_bound(20),
+        ),
+        Gain(
+            name="Corollary 3, noise on scores instead",
+            claim="alabi2022:sec-conclusions:either-or",
+            prints="noise on all pairs (here the least)",
+            ours="noise on sums of places",
+            mechanism="PrivateBorda",
+            proof="../book/reference/dprank.aggregation.private_borda.html#dprank.aggregation.private_borda.PrivateBorda",
+            at=f"20 items, {at.people:,} voters of one mind, ε = 1",
+            measure="fewer pairs lost",
+            where="few voters or small ε, no camps",
+            factor=lambda _: scores(people=at.people),
+        ),
+        Gain(
+            name="Algorithm 2, a voter's answer",
+            claim="alabi2022:alg-2",
+            prints="a coin where the answer is no",
+            ours="the same coin for yes and no",
+            mechanism="LocalMatrix",
+            proof="../book/reference/dprank.aggregation.randomisers.html#dprank.aggregation.randomisers.SampledOrder",
+            at="10 items, ε = 1",
+            measure="fewer voters",
+            where="always",
+            factor=lambda _: answer(10),
+        ),
+        Gain(
+            name="Theorem 8, a vector of all pairs",
+            claim="alabi2022:thm-8",
+            prints="a report on the sphere",
+            ours="one random pair, all of ε on it",
+            mechanism="LocalMatrix",
+            proof="10a-local-reports-statements.html#alabi2022-sec-local-naive",
+            at="10 items, ε = 1",
+            measure="fewer voters",
+            where="at every ε, from three items on",
+            factor=lambda _: random_pair(10),
+        ),
+    )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-__all__ = ["Factor", "Gain", "measured", "over"]
+__all__ = ["OF_THE_BOOK", "At", "Factor", "Gain", "measured", "over", "plain"]
 
 #: What a factor compares: of a chance ours is the larger, of all others what is printed.
 Measure = Literal[
@@ -40,6 +40,34 @@ def measured(worse: tuple[float, float], better: tuple[float, float]) -> Factor:
     if min(worse[0], better[0]) <= 0:
         raise ValueError(f"means = {worse[0]:g}, {better[0]:g}; both must be above 0, with more repetitions")
     return Factor(float(worse[0] / better[0]), math.hypot(worse[1] / worse[0], better[1] / better[0]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class At:
+    """The sizes that a reader may set: k is `chosen` of ten times as many with `epsilon` and `delta`, the walk's too;
+    one bit is of `bit_items`; `people` vote where noise is on scores.
+    """
+
+    chosen: int = 100
+    epsilon: float = 0.2
+    delta: float = 1e-6
+    bit_items: int = 1000
+    people: int = 400
+
+
+#: The sizes of the book.
+OF_THE_BOOK = At()
+
+
+def plain(number: float) -> str:
+    """A number as one writes it.
+
+    Examples
+    --------
+    >>> plain(1e-06), plain(0.05)
+    ('1e-6', '0.05')
+    """
+    return f"{number:g}".replace("e-0", "e-")
 
 
 @dataclass(frozen=True, kw_only=True)

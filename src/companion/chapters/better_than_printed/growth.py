@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from companion.chapters.better_than_printed.agreement import one_bit
 from companion.chapters.better_than_printed.comparisons import conditioned
 from companion.chapters.better_than_printed.consensus import corollary_3_over, queries
-from companion.chapters.better_than_printed.gain import Factor
+from companion.chapters.better_than_printed.gain import OF_THE_BOOK, At, Factor
 from companion.chapters.better_than_printed.selection import theorem_2_2_over, theorem_3_5_over
 from companion.chapters.which_method import table as arena
 from companion.instruments.style import BAR, COLOURS, key, label_outer, name_lines, panels, styled
@@ -22,20 +22,26 @@ __all__ = ["draw_growth", "draw_scores", "grown", "scores_over_pairs"]
 #: Classes that put noise on pairs.
 BY_PAIRS = ("NoisyMatrix", "PrivateKwikSort")
 SIZES = (4, 10, 20, 50, 100, 200)
-CURVES: dict[str, Callable[[int], Factor]] = {
-    "Algorithm 5: one bit of m items": one_bit,
-    "Theorem 3.5: a walk, a tenth of m items": lambda m: theorem_3_5_over(m, max(1, m // 10)),
-    "Theorem 2.2: Gumbel noise, k of 10·k items": lambda k: theorem_2_2_over("gumbel", k, 10 * k, 1e-6),
-    "Corollary 6: KwikSort, m items": queries,
-    "Corollary 3: noise on pairs, m items": corollary_3_over,
-    "Algorithm 3: noise that sums to zero": conditioned,
+CURVES: dict[str, Callable[[int, At], Factor]] = {
+    "Algorithm 5: one bit of m items": lambda m, _: one_bit(m),
+    "Theorem 3.5: a walk, a tenth of m items": lambda m, at: theorem_3_5_over(
+        m, max(1, m // 10), epsilon=at.epsilon, delta=at.delta
+    ),
+    "Theorem 2.2: Gumbel noise, k of 10·k items": lambda k, at: theorem_2_2_over(
+        "gumbel", k, 10 * k, at.delta, at.epsilon
+    ),
+    "Corollary 6: KwikSort, m items": lambda m, _: queries(m),
+    "Corollary 3: noise on pairs, m items": lambda m, _: corollary_3_over(m),
+    "Algorithm 3: noise that sums to zero": lambda m, _: conditioned(m),
 }
 
 
-def grown() -> pd.DataFrame:
+def grown(at: At = OF_THE_BOOK) -> pd.DataFrame:
     """A row a curve and ``size``: ``factor``."""
     return pd.DataFrame(
-        {"curve": name, "size": size, "factor": curve(size).value} for name, curve in CURVES.items() for size in SIZES
+        {"curve": name, "size": size, "factor": curve(size, at).value}
+        for name, curve in CURVES.items()
+        for size in SIZES
     )
 
 
@@ -82,7 +88,7 @@ def draw_growth(frame: pd.DataFrame) -> Figure:
         axes.plot(rows["size"], rows["factor"], "o-", color=colour, label=name)
     axes.axhline(1, color="0.4", lw=1)
     axes.set(xscale="log", yscale="log", xlabel="items m, or chosen items k", ylabel="times better than printed")
-    axes.set_ylim(0.7, 900)
+    axes.set_ylim(0.7, max(900, 1.5 * frame["factor"].max()))
     axes.set_xticks(SIZES, [f"{size}" for size in SIZES])
     axes.set_yticks([1, 2, 5, 10, 100], ["1", "2", "5", "10", "100"])
     axes.minorticks_off()

@@ -11,14 +11,20 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from companion.chapters.better_than_printed import agreement, comparisons, consensus, selection, unpaid
-from companion.chapters.better_than_printed.gain import Gain
+from companion.chapters.better_than_printed.gain import OF_THE_BOOK, At, Gain
 from companion.instruments.style import BAR, COLOURS, note, on_phone, panels, styled
 from companion.ledger.card import PAPERS, Html, anchor
 from companion.ledger.files import find_root, load_ledger
 
-__all__ = ["GAINS", "catalogue", "draw_factors", "frame", "numbers", "shown", "unpaid_frame"]
+__all__ = ["GAINS", "At", "catalogue", "draw_factors", "frame", "gains", "numbers", "shown", "unpaid_frame"]
 
-GAINS: tuple[Gain, ...] = (*comparisons.GAINS, *agreement.GAINS, *selection.GAINS, *consensus.GAINS)
+
+def gains(at: At = OF_THE_BOOK) -> tuple[Gain, ...]:
+    """All of them, at the sizes that a reader may set."""
+    return (*comparisons.GAINS, *agreement.gains(at), *selection.gains(at), *consensus.gains(at))
+
+
+GAINS = gains()
 #: Where the audit of chapter 12 has a mechanism.
 AUDIT = "12a-promises-and-bugs.html#the-routes-agree-exact-loss-and-closed-form"
 _TICKS = (1, 2, 5, 10, 20, 50, 100, 1000)
@@ -94,6 +100,8 @@ def numbers(table: pd.DataFrame) -> dict[str, str]:
         "median": f"{table['factor'].median():.1f}",
         "twice": f"{int((table['factor'] >= 2).sum())}",
         "largest": f"{largest['factor']:,.0f}",
+        "largest-ours": str(largest["ours"]),
+        "largest-prints": str(largest["prints"]),
         "always": f"{int(table['where'].str.startswith(('always', 'at every')).sum())}",
     } | {
         name: shown(row.factor, row.factor, row.factor)

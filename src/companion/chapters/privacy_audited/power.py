@@ -25,16 +25,30 @@ PROMISE, PAIR = 1.0, (0, 1)
 BETTING, COUNTING = "betting", "counting, held out"
 
 
-def count_with_error(factor: float) -> Sampler:
-    """A count with whole Laplace noise of scale 1 / (`factor` `PROMISE`): its true epsilon is `factor` `PROMISE`."""
+def count_with_error(factor: float, promise: float = PROMISE) -> Sampler:
+    """A count with whole Laplace noise of scale 1 / (`factor` `promise`): its true epsilon is `factor` `promise`."""
 
     def sample(count: Any, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        return np.asarray(count + noise.discrete_laplace(1 / (factor * PROMISE), size, rng=rng), float)[:, None]
+        return np.asarray(count + noise.discrete_laplace(1 / (factor * promise), size, rng=rng), float)[:, None]
 
     return sample
 
 
-def paths(factors: Iterable[float], runs: int, budget: int, *, confidence: float = 0.999) -> pd.DataFrame:
+def up_to(factor: float) -> list[float]:
+    """Five true losses over the promised one, from a promise that is kept to the largest.
+
+    Examples
+    --------
+    >>> up_to(2.0)
+    [1, 1.1, 1.2, 1.5, 2]
+    """
+    found = (round(1 + share * (factor - 1), 6) for share in (0.0, 0.1, 0.2, 0.5, 1.0))
+    return [int(it) if it == int(it) else it for it in found]  # the stream of a whole number is named by it
+
+
+def paths(
+    factors: Iterable[float], runs: int, budget: int, *, confidence: float = 0.999, promise: float = PROMISE
+) -> pd.DataFrame:
     """Wealth of bets against the promise, a row a round: ``factor`` (true epsilon over promised; 1 for a promise that
     is kept), ``run``, ``samples``, ``wealth``, ``goal``.
     """
@@ -42,7 +56,7 @@ def paths(factors: Iterable[float], runs: int, budget: int, *, confidence: float
     rows = [
         (factor, run, goal, samples, wealth)
         for factor, run in product(factors, range(runs))
-        for samples, wealth in _bet(factor, run, budget, confidence).path
+        for samples, wealth in _bet(factor, run, budget, confidence, promise=promise).path
     ]
     return pd.DataFrame(rows, columns=["factor", "run", "goal", "samples", "wealth"])
 
@@ -86,20 +100,34 @@ def _needed(factor: float, run: int, budget: int, confidence: float) -> list[tup
     ]
 
 
-def _bet(factor: float, run: int, budget: int, confidence: float, levels: Any = ()) -> LowerBound:
+def _bet(
+    factor: float, run: int, budget: int, confidence: float, levels: Any = (), promise: float = PROMISE
+) -> LowerBound:
     limits = {"confidence": confidence, "budget": budget, "levels": levels, "names": ["the count"]}
     rng = stream("audit: betting", {"factor": factor, "run": run})
-    return lower_bound(count_with_error(factor), [PAIR], PROMISE, rng=rng, **limits)
+    return lower_bound(count_with_error(factor, promise), [PAIR], promise, rng=rng, **limits)
 
 
-def two_counts(factor: float = 2.0, pair: tuple[int, int] = (3, 4)) -> pd.DataFrame:
+def two_counts(factor: float = 2.0, pair: tuple[int, int] = (3, 4), promise: float = PROMISE) -> pd.DataFrame:
     """The law of a noisy count under two neighbours, a row an ``output``: ``first``, ``second`` (probabilities), and
-    whether the output is what is ``bet`` on: the larger count or more.
+    whether the output is what is ``bet`` on: the larger count or more; what is promised is ``allowed``.
     """
-    outputs, ratio = np.arange(min(pair) - 4, max(pair) + 5), np.exp(-factor * PROMISE)
+    outputs, ratio = np.arange(min(pair) - 4, max(pair) + 5), np.exp(-factor * promise)
     laws = [(1 - ratio) / (1 + ratio) * ratio ** np.abs(outputs - count) for count in pair]
     frame = pd.DataFrame({"output": outputs, "first": laws[0], "second": laws[1], "bet": outputs >= max(pair)})
-    return frame.assign(first_count=pair[0], second_count=pair[1])
+    return frame.assign(first_count=pair[0], second_count=pair[1], allowed=promise)
+
+
+def numbers(factor: float, promise: float, alarm: float) -> dict[str, str]:
+    """Of the count with an error and of the bet, as text."""
+    return {
+        "promise": f"{promise:g}",
+        "truth": f"{factor * promise:g}",
+        "share": f"{1 / factor:.2g}",
+        "alarm": f"{alarm:g}",
+        "goal": f"{1 / alarm:,.0f}",
+        "allowed": f"{np.exp(promise):.2g}",
+    }
 
 
 @styled
@@ -107,10 +135,10 @@ def draw_bet(frame: pd.DataFrame) -> Figure:
     """Two histograms of a noisy count, one for each neighbour, and the outputs that are bet on."""
     start = frame.output[frame.bet].min()
     low, high = (frame.loc[frame.bet, name].sum() for name in ("first", "second"))
-    count = frame.second_count[0]
+    count, promise = frame.second_count[0], frame.allowed[0]
     message = (
-        f"{start} or more is published {high / low:.1f} times as often if the count is {count}, where ε = {PROMISE:g} "
-        f"allows {np.exp(PROMISE):.1f} times: a bet on it wins"
+        f"{start} or more is published {high / low:.1f} times as often if the count is {count}, where ε = {promise:g} "
+        f"allows {np.exp(promise):.1f} times: a bet on it wins"
     )
     figure, (axes,) = panels(message=message, height=2.9)
     columns = ("first", frame.first_count[0], COLOURS[0], -0.2), ("second", count, COLOURS[1], 0.2)
@@ -131,7 +159,10 @@ _MARKS = ("o", "s", "D", "^", "v", "P", "X")
 @styled
 def draw_wealth(frame: pd.DataFrame) -> Figure:
     """Wealth of the bets against a promise after every round: a line an audit, a colour a true over promised loss."""
+    rich = frame[(frame.wealth >= frame.goal) & (frame.factor > 1)].factor.nunique()
     message = "The more a mechanism loses, the sooner whoever bets against its promise is rich"
+    if not rich:
+        message = f"{frame.samples.max():,} releases are too few to make those rich who bet against a broken promise"
     figure, (axes,) = panels(message=message, height=3.5)
     top = frame.goal.max() * 100
     for (factor, lines), colour, mark in zip(frame.groupby("factor", sort=True), COLOURS, _MARKS, strict=False):

@@ -157,11 +157,16 @@ _TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 @styled
 def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
-    """Loss, guarantee and lower bound over the claimed epsilon; in the shaded half more is lost than was claimed."""
-    papers = frame.paper.unique()
+    """Loss, guarantee and lower bound over the claimed epsilon; in the shaded half more is lost than was claimed.
+
+    Without a column ``lower`` nothing is said of samples; with a column ``epsilon`` all claim that one.
+    """
+    papers, sampled = frame.paper.unique(), "lower" in frame
     printed = frame[frame.calibration == "as printed"]
-    more = int((printed.share > 1).sum())
-    message = f"{more} of the {len(printed)} mechanisms in orange, as printed, lose more privacy than their papers say"
+    more = int((printed.share > 1 + ROUNDING).sum())
+    where = f"At ε = {frame.epsilon.iloc[0]:g}, " if "epsilon" in frame else ""
+    whose = "mechanisms in orange, as printed, lose more privacy than their papers say"
+    message = f"{where}{more or 'none'} of the {len(printed)} {whose}"
     heights = [(frame.paper == paper).sum() + 0.6 for paper in papers]
     shared: dict[str, Any] = {"columns": 1, "sharex": True, "gridspec_kw": {"height_ratios": heights}}
     each = 0.27 * (len(frame) / len(papers) + 2) + 0.2
@@ -181,19 +186,21 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.minorticks_off()
     made[-1].set_xlabel("ε lost over the ε claimed\n(shaded: more than claimed)")
-    handles = _legend()
+    handles = _legend(sampled)
     key(figure, handles, [str(it.get_label()) for it in handles], columns=4)
-    note(figure, f"A small arrow at {LOW:g}: in samples {LOW:g} of the claim was seen, or less.")
+    if sampled:
+        note(figure, f"A small arrow at {LOW:g}: in samples {LOW:g} of the claim was seen, or less.")
     return figure
 
 
 def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
     look = _LOOK[row.calibration]
-    lower, exact, guarantee = (np.clip(row[key] / row.claimed, LOW, HIGH) for key in ("lower", "exact", "guarantee"))
+    found = (row.get(key, LOW * row.claimed) / row.claimed for key in ("lower", "exact", "guarantee"))
+    lower, exact, guarantee = (np.clip(it, LOW, HIGH) for it in found)
     top = guarantee if np.isnan(exact) else exact
     # the truth lies on this line: from what samples show to what is proved
     axes.plot([lower, top], [place, place], color=look["color"], lw=1.2, alpha=0.6)
-    if top > LOW:
+    if top > LOW and "lower" in row:
         axes.plot(lower, place, marker=5, color=look["color"], markersize=5, alpha=0.8)
     for value, marker in ((guarantee, "|"), (exact, look["marker"])):
         beyond = ">" if value >= HIGH else "<" if value <= LOW else ""
@@ -207,9 +214,9 @@ def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
         axes.annotate(said, (top, place), textcoords="offset points", fontsize=8.5, **side)
 
 
-def _legend() -> list[Line2D]:
+def _legend(sampled: bool) -> list[Line2D]:
     looks = [{"markersize": 6, "label": f"lost, {_CALIBRATED[name]}", **look} for name, look in _LOOK.items()]
     looks.append({"marker": "|", "markersize": 13, "label": "proved: no more", "color": "0.4"})
-    looks.append({"marker": 5, "label": "seen in samples: no less", "color": "0.4"})
+    looks += [{"marker": 5, "label": "seen in samples: no less", "color": "0.4"}] * sampled
     looks.append({"marker": ">", "markersize": 6, "label": "large arrow: beyond the axis", "color": "0.4"})
     return [Line2D([], [], linestyle="", **look) for look in looks]

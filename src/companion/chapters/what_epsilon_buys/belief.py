@@ -49,14 +49,15 @@ def names(items: int) -> str:
     return "ABCDEFGH"[:items]
 
 
-def most(epsilons: Iterable[float], delta: float = 0.0) -> pd.DataFrame:
-    """The most that a belief may become: ``epsilon``, ``before``, ``after`` (both in [0, 1])."""
+def most(epsilons: Iterable[float], delta: float = 0.0, told: float = 1.0) -> pd.DataFrame:
+    """The most that a belief may become: ``epsilon``, ``before``, ``after`` (both in [0, 1]); `told` is spoken of."""
     before = np.linspace(0.01, 0.99, 99)
-    return pd.DataFrame(
+    found = pd.DataFrame(
         {"epsilon": epsilon, "before": prior, "after": gain(epsilon, delta, prior)}
         for epsilon in epsilons
         for prior in before
     )
+    return found.assign(told=told)
 
 
 def order_law(sums: ArrayLike, scale: float) -> dict[tuple[int, ...], float]:
@@ -192,7 +193,7 @@ def twenty(others: NDArray[np.int64], epsilons: Iterable[float]) -> pd.DataFrame
     return pd.concat(frames, ignore_index=True)
 
 
-def numbers(others: NDArray[np.int64], epsilon: float) -> dict[str, str]:
+def numbers(others: NDArray[np.int64], epsilon: float, before: float = 0.1) -> dict[str, str]:
     """Of one epsilon, as text: bounds, how often an attacker is right, and how often the bound is reached."""
     rows = after(others, [epsilon]).set_index("published")
     return {
@@ -201,7 +202,8 @@ def numbers(others: NDArray[np.int64], epsilon: float) -> dict[str, str]:
         "odds": f"{math.exp(epsilon):.3g}",
         "most": f"{gain(epsilon):.0%}",
         "least": f"{1 - gain(epsilon):.0%}",
-        "most-of-tenth": f"{gain(epsilon, before=0.1):.0%}",
+        "before": f"{before:.0%}",
+        "most-of-before": f"{gain(epsilon, before=before):.0%}",
         "right-scores": f"{rows.loc[SCORES, 'right']:.1%}",
         "right-order": f"{rows.loc[ORDER, 'right']:.1%}",
         "reached": f"{DRAWS * rows.loc[SCORES, 'reached']:.0f}",
@@ -211,7 +213,8 @@ def numbers(others: NDArray[np.int64], epsilon: float) -> dict[str, str]:
 @styled
 def draw_most(frame: pd.DataFrame) -> Figure:
     """Belief after against belief before, a line an epsilon with its name on it."""
-    message = f"At ε = 1 a belief of 50 % in what one person said becomes {100 * gain(1.0):.0f} % at most"
+    spoken = float(frame["told"].iloc[0])
+    message = f"At ε = {spoken:g} a belief of 50 % in what one person said becomes {100 * gain(spoken):.0f} % at most"
     figure, (axes,) = panels(message=message, height=3.6)
     axes.plot([0, 100], [0, 100], color="0.5", lw=1, ls="--")
     epsilons = sorted(frame["epsilon"].unique())
@@ -229,7 +232,7 @@ def draw_most(frame: pd.DataFrame) -> Figure:
             "color": colour,
         }
         axes.annotate(f"ε = {epsilon:g}", (x[middle], y[middle] + 1.5), ha="center", va="bottom", **look)
-    told = 100 * gain(1.0)
+    told = 100 * gain(spoken)
     axes.plot([50, 50, 0], [0, told, told], color="black", lw=0.8, ls=":")
     axes.plot(50, told, "o", color="black")
     axes.annotate(f"50 % becomes {told:.0f} %", (53, 25), fontsize=9)

@@ -57,9 +57,10 @@ def least_epsilon(frame: pd.DataFrame, lost: float, people: int, trust: str = "c
 
 
 def numbers(frame: pd.DataFrame, epsilon: float) -> dict[str, str]:
-    """Losses at an epsilon of the arena, as text, and the least epsilon that keeps nine pairs of ten."""
-    rows = frame[frame["epsilon"] == epsilon].set_index(["trust", "people"])
-    found = {"belief": f"{gain(epsilon):.0%}"}
+    """Losses at the epsilon of the arena that is nearest, as text, and the least that keeps nine pairs of ten."""
+    near = min(sorted(set(frame["epsilon"])), key=lambda it: abs(np.log(it / epsilon)))
+    rows = frame[frame["epsilon"] == near].set_index(["trust", "people"])
+    found = {"belief": f"{gain(near):.0%}"}
     for trust, short in (("curator", "lost"), ("nobody", "local")):
         found |= {f"{short}-{people}": f"{rows.loc[(trust, people), 'lost']:.1%}" for people in PEOPLE}
     for people in PEOPLE:

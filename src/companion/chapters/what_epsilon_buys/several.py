@@ -46,6 +46,7 @@ def numbers(items: int, epsilon: float) -> dict[str, str]:
     rows = added_up(items, epsilon).set_index("releases")
     return {
         "each": f"{epsilon:g}",
+        "ten-sum": f"{10 * epsilon:g}",
         "ten": f"{rows.loc[10, 'sum']:.0%}",
         "year": f"{rows.loc[52, 'sum']:.1%}",
         "year-delta": f"{rows.loc[52, 'with delta']:.1%}",
@@ -56,7 +57,11 @@ def numbers(items: int, epsilon: float) -> dict[str, str]:
 @styled
 def draw_added_up(frame: pd.DataFrame) -> Figure:
     """Belief against the number of releases, two bounds and what happens, with names on the lines."""
-    figure, (axes,) = panels(message="A promise for each weekly release bounds almost nothing after a year", height=3.3)
+    cap = frame["sum"].iloc[-1]
+    message = "A promise for each weekly release bounds almost nothing after a year"
+    if cap < 0.95:
+        message = f"After a year of weekly releases their promises bound a belief by {100 * cap:.0f} %"
+    figure, (axes,) = panels(message=message, height=3.3)
     lines = {
         "sum": "at most, as epsilons add",
         "with delta": f"at most, but for {DELTA / 1e-6:g} chance in a million",

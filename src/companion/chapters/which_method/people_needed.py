@@ -14,7 +14,7 @@ import dprank
 from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
 from dprank._search import least
 
-__all__ = ["ASKED", "ERROR", "MOST", "WITHIN", "draw_people", "needed", "people_frame", "rounded"]
+__all__ = ["ASKED", "ERROR", "MOST", "WITHIN", "draw_people", "needed", "numbers", "people_frame", "rounded"]
 
 #: What is asked, in words: the question, what it is asked with, and who is trusted.
 ASKED: dict[str, dict[str, Any]] = {
@@ -94,8 +94,7 @@ _TIMES = "ballots"
 @styled
 def draw_people(frame: pd.DataFrame) -> Figure:
     """People against epsilon, a panel a kind of trust, a line for all that is asked."""
-    message = "Without trust the same accuracy takes tens, hundreds or more times as many people, unless ε is large"
-    figure, made = panels(2, message=message, height=3.4, sharey=True)
+    figure, made = panels(2, message=_told(frame), height=3.4, sharey=True)
     made[0].set_yscale("log")
     names = list(dict.fromkeys(it.partition(", ")[0] for it in frame["asked"]))
     ticks = sorted(frame["epsilon"].unique())
@@ -120,6 +119,35 @@ def draw_people(frame: pd.DataFrame) -> Figure:
         f"that are to see agreement. ×: so many times as many as with trust, {_NAMES[_TIMES]}.",
     )
     return figure
+
+
+def _dearer(people: pd.DataFrame) -> pd.DataFrame:
+    """How many times as many people it takes without trust: a row an epsilon, a column a question; nan if unknown."""
+    wide = people.pivot(index="epsilon", columns="asked", values="people")
+    both = [name for name in wide if f"{name}, nobody trusted" in wide]
+    times = pd.DataFrame({name: wide[f"{name}, nobody trusted"] / wide[name] for name in both})
+    return times.where(times < math.inf)
+
+
+def _told(frame: pd.DataFrame) -> str:
+    """The message: without trust, at the middle epsilon for which a question has both."""
+    times = _dearer(frame).dropna(how="all")
+    if times.empty:
+        return f"Without trust {MOST:,.0f} people are too few at every ε shown"
+    row = times.iloc[len(times) // 2].dropna()
+    low, high = (f"{float(f'{it:.2g}'):,g}" for it in (row.min(), row.max()))
+    span = low if low == high else f"{low} to {high}"
+    return f"Without trust the same accuracy takes {span} times as many people at ε = {times.index[len(times) // 2]:g}"
+
+
+def numbers(frame: pd.DataFrame, items: int, epsilon: float) -> dict[str, str]:
+    """Of an epsilon, as text: ballots that are needed, and how many times as many pairs and items without trust."""
+    at = frame[frame["epsilon"] == epsilon].set_index("asked")["people"]
+    found = {"ballots": rounded(at["ballots"]), "local": rounded(at["ballots, nobody trusted"])}
+    for name, short in (("pairs", "pairs"), ("top 3", "top")):
+        dearer = at[f"{name}, nobody trusted"] / at[name]
+        found[f"alone-{short}"] = f"{float(f'{dearer:.2g}'):,g}" if dearer < math.inf else "endlessly many"
+    return found | {"items": f"{items}", "epsilon": f"{epsilon:g}"}
 
 
 def _write_times(axes: Axes, people: pd.DataFrame) -> None:
