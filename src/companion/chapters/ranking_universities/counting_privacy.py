@@ -189,7 +189,8 @@ def draw_two_items(frame: pd.DataFrame) -> Figure:
     axes.axhline(1, color="black", lw=1, label="as claimed")
     axes.set(xlabel="voters, one answer each", ylabel="privacy lost / claimed ε")
     axes.set(ylim=(0, 1.12 * frame.vector.max() / claimed))
-    axes.set_xticks([1, *range(5, frame.voters.max() + 1, 5)])
+    step = 5 * math.ceil(frame.voters.max() / 50)
+    axes.set_xticks([1, *range(step, frame.voters.max() + 1, step)])
     note(figure, "Order: only who is first is published; counts: the noisy counts themselves.")
     name_lines(axes, width=14)
     return figure
