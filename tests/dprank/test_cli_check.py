@@ -823,7 +823,7 @@ def test_several_items_in_a_cell_by_what_a_cell_should_hold(tmp_path):
 
 def test_rows_that_stand_for_many_ballots_are_so_many(tmp_path):
     rows = [["oak>elm>fir", "60"], ["elm>oak", "1,300"], ["oka>elm", "7"], ["yew", "0"], ["fir>oka", "many"]]
-    said = checked(written(tmp_path, "vote,n", rows), f"{VOTES} --times n")["noticed"]
+    said = checked(written(tmp_path, "vote,n", rows), f"{VOTES} --times n --thousands ,")["noticed"]
     assert any(it.startswith("8 of 1368 ballots hold what is no declared item") for it in said)
 
 
