@@ -90,3 +90,18 @@ def test_noiseless_rankings_differ_on_one_survey():
     record = s.check_quality()
     assert record.verdict == "depends on the reading"
     assert record[0].observed == pytest.approx(1 / 3)
+
+
+def test_numbers_and_messages_follow_from_the_price():
+    frames = {e: (published_curve.figure_8([0.5, e], 50), s.equal_privacy([0.5, e], 50, e)) for e in (1.0, 3.0)}
+    told = {e: s.told(*frames[e], e) for e in frames}
+    assert (told[1.0]["told-epsilon"], told[3.0]["told-epsilon"]) == ("1", "3")
+    assert float(told[3.0]["told-mle-cems"]) < float(told[1.0]["told-mle-cems"])
+    assert told[1.0]["told-share-cems"] == told[3.0]["told-share-cems"], "at the smallest one"
+    costs = {e: s.costs(e) for e in frames}
+    assert (costs[1.0]["noise-net"], costs[3.0]["noise-net"]) == ("18", "6")
+    said = r"At equal privacy, ε = (.*), .* most (.*) places apart; the estimator as printed is up to (.*) farther off"
+    for e, (_, equal) in frames.items():
+        found = re.fullmatch(said, " ".join(s.draw_equal_privacy(equal).get_suptitle().split()))
+        assert float(found[1]) == e
+        assert 0 < float(found[2]) < float(found[3]) < 1
