@@ -168,6 +168,13 @@ def least_samples(
     return pd.DataFrame(rows).astype({"m": int, "k": int})
 
 
+def numbers(n_items: int, k: int, epsilon: float) -> dict[str, str]:
+    """What the road says of its own parameters: the printed noise over the least that is proved enough."""
+    needed = least_samples([(n_items, k)], epsilon=epsilon).iloc[0]
+    times = needed["chain, as printed"] / needed["chain, least noise"]
+    return {"items": f"{n_items}", "k": f"{k}", "noise": f"{times:.0f}"}
+
+
 def chances(n_items: int, k: int, weak: float) -> NDArray[np.float64]:
     """Chance that one item beats another, the first k of strength 1 and all others weak; 0 against itself."""
     chance = win_probabilities(np.log(np.r_[np.ones(k), np.full(n_items - k, weak)]))
