@@ -571,9 +571,7 @@ def _(y, vectors, t) -> Sides:
     return found - 2 * t * half_gap(y, vectors) - len(y) ** 2, "==", 0
 
 
-@says(
-    "alabi2022:footnote-4", "[read as: of a voter's sign] (standard deviation)² at mean p >= that at mean q, |p| > |q|"
-)
+@says("alabi2022:footnote-4", "[read as: of a voter's sign] variance at mean p >= that at mean q, |p| > |q|")
 def _(near, far):
     near, far = rational(near, "p"), rational(far, "q")
     need(abs(far) < abs(near) <= 1, "p must be the nearer to −1 or 1")

@@ -258,7 +258,7 @@ def _(n: int, mean: int, c_0: int) -> Sides:
 @attempt
 def _(rng: random.Random) -> dict:
     n = rng.randint(2, 10 ** rng.randint(1, 6))
-    most = int((n**2 * arb(n).log()).floor().unique_fmpz())
+    most = int((n**2 * arb(n).log()).mid().floor().unique_fmpz())
     return {"n": n, "mean": rng.choice([most, most + 1, rng.randint(1, most)]), "c_0": rng.randint(1, 100)}
 
 
@@ -272,5 +272,5 @@ def _(n: int, mean: int, epsilon: Number) -> Sides:
 @attempt
 def _(rng: random.Random) -> dict:
     n = rng.randint(2, 10 ** rng.randint(1, 30))
-    most = int((n**2 / arb(n).log()).floor().unique_fmpz())
+    most = int((n**2 / arb(n).log()).mid().floor().unique_fmpz())
     return {"n": n, "mean": rng.choice([most, most + 1, rng.randint(1, most)]), "epsilon": near_one(rng)}
