@@ -189,6 +189,6 @@ def test_the_ledger_for_others_says_how_they_stand(board: Scoreboard) -> None:
     assert all(bool(row["stands"]) == bool(row["certificates"]) for row in rows.values())
 
 
-def test_the_engine_and_one_paper_are_read_in_an_afternoon() -> None:
+def test_the_engine_and_one_paper_are_read_in_a_day() -> None:
     lines = Checker(ROOT).lines()["lines"]
-    assert lines["engine"] + lines.drop("engine").max() <= 760
+    assert lines["engine"] + lines.drop("engine").max() <= 1000
