@@ -135,7 +135,7 @@ def _mean(hits: NDArray[Any]) -> tuple[float, float]:
 def epsilon_for(frame: pd.DataFrame, mechanism: str, share: float = 0.9) -> float:
     """Epsilon at which a mechanism finds a share of the list, between the points of `found`; nan outside of them."""
     part = frame[frame.mechanism == mechanism]
-    wanted, means = share * part.k.iloc[0], np.maximum.accumulate(part["mean"])
+    wanted, means = share * part.k.iloc[0], part["mean"].cummax()
     if not means.iloc[0] <= wanted <= means.iloc[-1]:
         return float("nan")
     return float(np.exp(np.interp(wanted, means, np.log(part.epsilon))))
