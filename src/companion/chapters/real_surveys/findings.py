@@ -130,6 +130,10 @@ def check_finding_2(edge_frame: pd.DataFrame, voter_frame: pd.DataFrame, others:
     for frame in (voter_frame, others):
         checks += [*accurate(frame), *monotone(frame, "n", "rise"), *monotone(frame, "m")]
     yield from read(checks)
+    for frame, method, relation, bound in ((voter_frame, "MLE", "<=", 1 / 2), (others, "MLE, as printed", ">", 1)):
+        (check,) = (it for it in accurate(frame) if it.what.startswith(f"{method}, log"))
+        what = f"{READINGS[method]}: {check.what}"
+        yield amended(what, check.observed, relation, float(np.log(bound)), error=check.error)
 
 
 def accurate(frame: pd.DataFrame) -> Iterator[Check]:
