@@ -38,7 +38,7 @@ def test_best_order_is_attained_by_no_less_than_a_guess_and_bounded():
 
 
 def test_many_limit_by_listing_of_exchanges():
-    """All sets of separate places among four neighbours' exchanges, each with the mean number of telling comparisons."""
+    """All sets of separate places, each exchange with the mean number of telling comparisons."""
     n, epsilon = 5, 0.7
     step = math.exp(-math.expm1(epsilon) * ordering.most_comparisons(n))
     places = range(0, n - 1, 2)
