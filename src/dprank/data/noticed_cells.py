@@ -277,7 +277,7 @@ def _numbers_in(raw: Raw, text: str) -> str | None:
     numbered = [at for at in odd if _numbered(raw, _BEFORE.fullmatch(parts[at]), 2)]
     if len(numbered) > 1:
         return "before"
-    pieces = parts if len(parts) > 1 else [it for it in re.split("[,;|/]", text) if it.strip()]
+    pieces = parts if len(parts) > 1 else [it for it in re.split("[,;|/>]", text) if it.strip()]
     if sum(_numbered(raw, _BEHIND.fullmatch(it), 1) for it in pieces) > 1:
         return "behind"
     if numbered == [0] or (odd[-1] == len(parts) - 1 and _numbered(raw, _BEHIND.fullmatch(parts[-1]), 1)):
