@@ -101,7 +101,7 @@ def _require_commas(named: str, header: list[str], asked: list[Any]) -> None:
     for sign, said in (("\t", "tabs"), (";", "semicolons"), ("|", "bars")):
         if {it.strip('"') for it in ",".join(header).split(sign)}.issuperset(asked):
             raise ValueError(
-                f"{named} is separated by {said}, and this reads commas alone: dprank.Declaration(…).read takes either"
+                f"{Path(named).name} is separated by {said}, and this reads commas alone: dprank.Declaration(…).read takes either"
             )
 
 
