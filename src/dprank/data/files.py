@@ -100,8 +100,9 @@ def _require_commas(named: str, header: list[str], asked: list[Any]) -> None:
         return
     for sign, said in (("\t", "tabs"), (";", "semicolons"), ("|", "bars")):
         if {it.strip('"') for it in ",".join(header).split(sign)}.issuperset(asked):
+            named = Path(named).name
             raise ValueError(
-                f"{Path(named).name} is separated by {said}, and this reads commas alone: dprank.Declaration(…).read takes either"
+                f"{named} is separated by {said}, and this reads commas alone: dprank.Declaration(…).read takes either"
             )
 
 
