@@ -77,7 +77,7 @@ def numbers(table: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def _case(printed: Printed | Any, data: Any, other: Any, loss: float | None = None) -> Case:
+def _case(printed: Any, data: Any, other: Any, *, loss: float | None = None) -> Case:
     """Of what is printed, with its claim, or of a mechanism; with its `loss` where that takes no time."""
     if not isinstance(printed, Printed):
         return Case(type(printed).__name__, printed, data, other, closed_form=loss)
@@ -92,7 +92,8 @@ def _pairs(epsilon: float) -> Iterator[Case]:
         cai2025.algorithm_3(epsilon, 3, per_person=2),
         NoisyCounts.calibrated(epsilon=epsilon, n_items=3, per_person=2, score="wins"),
     ):
-        yield _case(counts, *worst_sheets(getattr(counts, "mechanism", counts)))
+        mechanism: Any = getattr(counts, "mechanism", counts)
+        yield _case(counts, *worst_sheets(mechanism))
     printed = cai2025.algorithm_1(epsilon, 4)
     secret: dict[str, Any] = {"unit": "comparison", "graph": "private", "law": "continuous"}
     secret["ridge"] = 1.5 * max(1.0, 1 / epsilon)
@@ -169,4 +170,4 @@ def _local(epsilon: float) -> Iterator[Case]:
     ]
     for test, loss in made:
         ranking = np.arange(getattr(test, "mechanism", test).n_items)
-        yield _case(test, ranking, ranking[::-1], loss)
+        yield _case(test, ranking, ranking[::-1], loss=loss)
