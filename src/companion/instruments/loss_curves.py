@@ -188,7 +188,7 @@ def _drawn(values: pd.Series, variant: str) -> tuple[Any, ...]:
     ordered = sorted(values.unique())
     return tuple(
         {"corrected": ordered, "published": ordered, "other ridge": ordered[-1:]}.get(
-            variant, ordered[:: len(ordered) - 1]
+            variant, ordered[:: max(1, len(ordered) - 1)]
         )
     )
 

@@ -47,7 +47,7 @@ def test_one_bit_has_the_law_of_randomised_response(epsilon):
 
 
 def test_factors_follow_the_sizes_that_are_asked_for():
-    at = overview.At(chosen=20, epsilon=0.1, delta=1e-5, bit_items=50, people=10_000)
+    at = overview.At(chosen=20, epsilon=0.1, delta=1e-5, bit_items=50, people=50)
     rows = {it.name: it for it in overview.gains(at)}
     assert rows["Algorithm 5, one bit of 50 items"].at == "50 items, φ = 0.98, ε = 1/3"
     assert rows["Theorem 2.2, Gumbel noise instead"].at == "20 of 200, ε = 0.1, δ = 1e-5"
@@ -57,7 +57,7 @@ def test_factors_follow_the_sizes_that_are_asked_for():
         "Theorem 3.5, a private walk",
         "Corollary 3, noise on scores instead",
     ):
-        assert rows[name].factor(100).value != pytest.approx(book[name].factor(100).value, rel=1e-3)
+        assert rows[name].factor(100).value != pytest.approx(book[name].factor(400).value, rel=1e-3)
         assert rows[name].factor(100).value > 0
     assert book["Algorithm 5, one bit of a thousand items"].at.startswith("1,000 items")
 
