@@ -82,7 +82,12 @@ def few(monkeypatch, number):
 def test_estimates_differ_by_their_means_alone_and_are_found_once(monkeypatch):
     found = []
     plain = voters.sim.estimated
-    monkeypatch.setattr(voters.sim, "estimated", lambda *given: found.append(given[0]) or plain(*given))
+
+    def seen(*given):
+        found.append(given[0])
+        return plain(*given)
+
+    monkeypatch.setattr(voters.sim, "estimated", seen)
     methods = voters.voter_methods(12)
     rng = np.random.default_rng(1)
     theta = voters.sim.centred(strengths.strengths(12, 5, rng=rng))

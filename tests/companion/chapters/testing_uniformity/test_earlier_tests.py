@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from companion.chapters.testing_uniformity import earlier_tests as earlier
 def test_distance_of_a_random_half_is_that_of_all_sequences():
     cells, n = 4, 3
     halves = list(combinations(range(cells), cells // 2))
-    law = Counter()
+    law: dict[Any, Fraction] = Counter()  # type: ignore[assignment]
     for half in halves:
         for draw in product(half, repeat=n):
             law[draw] += Fraction(1, len(halves) * (cells // 2) ** n)
