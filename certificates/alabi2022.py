@@ -169,7 +169,7 @@ def _(m, s) -> Sides:
     return fmpq(2 * (m - 1), m), ">=", (4 - s) * HALF * (1 + s / 8)  # one noise, just above ½
 
 
-@says("alabi2022:sec-central:kwiksort", "[all cases] E K <= 2 OPT, hence 5 OPT, n rankings")
+@says("alabi2022:sec-central:kwiksort", "[all cases] [ours] E K <= 2 OPT, hence 5 OPT, n rankings")
 def _(sizes):
     for m, n in growing(sizes):
         yield all_of(sorted_cost(w, w) <= 2 * min(cost(it, w) for it in orders(m)) for w in map(shares, sets(m, n)))
@@ -340,14 +340,12 @@ def _(chain, noise):
 
 @says(
     "alabi2022:sec-conclusions:either-or",
-    "[read as: running time aside] error of I (exact solver, unclipped noise, δ > 0)"
-    " / (m^2.5 √(log m log(1/δ))/(εn), Corollary 7's) > 1",
+    "[read as: near the least error at every n] at ratio 3, n = m³/ε:"
+    " log(error of the exponential mechanism/(m³ log m/(εn), Corollary 6's) · log^k m) >= 0",
 )
-def _(m, epsilon, delta, deviation) -> Sides:
-    m, epsilon, delta, deviation = whole(m, 3, 10**9, "m"), positive(epsilon), positive(delta), positive(deviation)
-    need(delta < 1 and bool(spent(deviation, epsilon) <= delta), "the noise is not private")
-    rate = m**2 * sqrt(m) * sqrt(log(m) * -log(delta)) / epsilon
-    return exact_order(m, deviation * sqrt(math.comb(m, 2))) / rate, ">", 1
+def _(chain):
+    for k, m in climbing(chain, 99, 3, 60):
+        yield log(far_from_optimal(m) / log(m) * log(m) ** k), ">=", 0
 
 
 @says("alabi2022:thm-14", "[read as: ε may depend on m] (1, o(1/n))-DP, n = o(√m/ε): error > m²/c, some c, all m")
@@ -389,11 +387,25 @@ def _(votes, m) -> Sides:
     return fmpq(m * sum(map(sum, blocks)), n * len(blocks)) - fmpq(sum(votes), real), "==", 0
 
 
-@says("alabi2022:alg-2", "answers before ⊥ >= 1 (⊥ only if the set has already been used at least 2q/m times)")
+@says(
+    "alabi2022:alg-2",
+    "[read as: one count a user] answers before ⊥ >= 1 (⊥ only if the set has already been used at least 2q/m times)",
+)
 def _(m, q, n) -> Sides:
     m, q, n = whole(m, 2, 100, "m"), whole(q, 1, 10**5, "q"), whole(n, 1, 10**5, "n")
     need(n % m == 0 and bool(10 * m * log(m) < q), "n must be a multiple of m, and q above 10 m log m")
     return int(all(m * count <= 2 * q for count in range(1, n // m + 1))), ">=", 1  # each user of the set adds 1
+
+
+@says(
+    "alabi2022:sec-local:warner",
+    "P(+d) where the answer is no + P(+d) where it is yes == 1 (Warner's: each is told with the same chance)",
+)
+def _(odds) -> Sides:
+    odds = positive(odds)  # e^ε₀
+    need(odds > 1, "odds")
+    d = (odds + 1) / (odds - 1)
+    return sum((1 + w / d) / 2 for w in (0, 1)), "==", 1
 
 
 @says(
@@ -435,10 +447,17 @@ def _(chain, epsilon):
 )
 def _(chain):
     for k, m in climbing(chain, 99, 3, 60):
-        # the exponential mechanism: an order D from the optimum that costs over 3 OPT costs at least D/2 more than it,
-        # so that its weight is exp(−εn D/(4 C(m, 2))) at most, and its excess D at most
-        phi = fmpq(m**3, 4 * math.comb(m, 2))
-        yield log(sum(n * d * exp(-phi * d) for d, n in enumerate(mahonian(m))) * log(m) ** k), ">=", 0
+        yield log(far_from_optimal(m) * log(m) ** k), ">=", 0
+
+
+def far_from_optimal(m):
+    """Error of the exponential mechanism at ratio 3 over m³/(εn), at most, for n = m³/ε.
+
+    An order D from the optimum that costs over 3 OPT costs at least D/2 more than it, so that its weight is
+    exp(−εn D/(4 C(m, 2))) at most, and its excess D at most.
+    """
+    phi = fmpq(m**3, 4 * math.comb(m, 2))
+    return sum(n * d * exp(-phi * d) for d, n in enumerate(mahonian(m)))
 
 
 def embedded(x, t, sign=1) -> list[int]:
@@ -476,12 +495,12 @@ def _(d, t) -> Sides:
     return sum(embedded(x, t, -1) == embedded(x, t) for x in signs(d)), "==", 2**d
 
 
-@says("alabi2022:sec-lower:inverse", "vectors x of d signs with ρ(π^x) = x, π^x by the formula == 2^d")
+@says("alabi2022:sec-lower:inverse", "[read as: π^x by the formula] vectors x of d signs with ρ(π^x) = x == 2^d")
 def _(d, t) -> Sides:
     return sum(inverse(embedded(x, t, -1), d) == x for x in signs(d)), "==", 2**d
 
 
-@says("alabi2022:obs-15", "K(σ, {π^x}) >= t (d/2 − ⟨ρ(σ), x̄⟩/2), π^x by the formula")
+@says("alabi2022:obs-15", "[read as: π^x by the formula] K(σ, {π^x}) >= t (d/2 − ⟨ρ(σ), x̄⟩/2)")
 def _(order, vectors, t) -> Sides:
     rankings = cube(vectors, t, -1)
     order = is_order(order, len(rankings[0]))
@@ -522,7 +541,7 @@ def _(d, t) -> Sides:
 
 @says(
     "alabi2022:sec-lower:outer",
-    "[all cases] [if d >= 2] inversions among {1..d + 1, d + t + 1..2d + t} <= d² + 2d <= 2d², all x and y",
+    "[all cases] [corrected] [if d >= 2] inversions among {1..d + 1, d + t + 1..2d + t} <= d² + 2d <= 2d², all x and y",
 )
 def _(sizes):
     for d, t in growing(sizes):
@@ -550,3 +569,34 @@ def _(y, vectors, t) -> Sides:
 def _(y, vectors, t) -> Sides:
     found = mean_distance(embedded(y, t), cube(vectors, t))
     return found - 2 * t * half_gap(y, vectors) - len(y) ** 2, "==", 0
+
+
+@says("alabi2022:footnote-4", "[read as: of a voter's sign] variance at mean p >= that at mean q, |p| > |q|")
+def _(near, far):
+    near, far = rational(near, "p"), rational(far, "q")
+    need(abs(far) < abs(near) <= 1, "p must be the nearer to −1 or 1")
+    laws = [[((1 + mean) / 2, 1), ((1 - mean) / 2, -1)] for mean in (near, far)]
+    spread = [sum(p * (x - mean) ** 2 for p, x in law) for law, mean in zip(laws, (near, far), strict=True)]
+    return spread[0], ">=", spread[1]
+
+
+def asked(items, beats) -> int:
+    """The most comparisons of a run of KwikSort: each item of a part is compared with the part's pivot."""
+    runs = []
+    for pivot in items:
+        parts = [[j for j in items if j != pivot and beats[j][pivot] == ahead] for ahead in (True, False)]
+        runs.append(len(items) - 1 + sum(asked(part, beats) for part in parts if len(part) > 1))
+    return max(runs)
+
+
+@says(
+    "alabi2022:sec-central:quicksort", "[read as: for no q] most comparisons of a run of KwikSort, any majorities, > q"
+)
+def most_asked(m, q):
+    whole(m, 2, 5, "m"), whole(q, 0, 10**9, "q")
+    found = []
+    for signs in itertools.product((True, False), repeat=m * (m - 1) // 2):
+        ahead = dict(zip(pairs(m), signs, strict=True))
+        beats = [[i != j and (ahead[i, j] if i < j else not ahead[j, i]) for j in range(m)] for i in range(m)]
+        found.append(asked(list(range(m)), beats))
+    return max(found), ">", q

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from math import comb, factorial, isqrt, prod
 
 import exact
-from busafekete2021_tests import distances
+from busafekete2021_tests import from_uniform
 from exact import Number, Sides, Statements, between, exp, log, need, rational, sqrt, whole
 from flint import arb, arb_poly, fmpq
 
@@ -69,7 +69,7 @@ def _(m, k) -> Sides:
 
 @says(
     "busafekete2021:sec-5:sensitivity",
-    "[all cases] |Y(D) − Y(D′)| <= 2m (printed) and (4/k) Σ (|S| + 1) (ours), all D, D′ ≠ D with one ranking replaced",
+    "[all cases] [ours] |Y(D) − Y(D′)| <= 2m (printed) and (4/k) Σ (|S| + 1), all D, D′ ≠ D with one ranking replaced",
 )
 @says(
     "busafekete2021:alg-4",
@@ -86,7 +86,10 @@ def _(k, phi) -> Sides:
     return sum(w * y**2 for w, y in law) - sum(w * y for w, y in law) ** 2, "<=", 2
 
 
-@says("busafekete2021:alg-4:samples", "ln(larger error at any threshold) <= ln δ with k = C m √ln(1/δ)/(μ²ε₀), any C")
+@says(
+    "busafekete2021:alg-4:samples",
+    "[read as: one C for all δ] ln(larger error at any threshold) <= ln δ with k = C m √ln(1/δ)/(μ²ε₀), any C",
+)
 @each
 def _(constant, m, mu, epsilon, log_inverse_delta) -> Sides:
     need(m % 2 == 0, "m must be even")
@@ -127,7 +130,10 @@ def _(m, k, mu) -> list[Sides]:
     "busafekete2021:sec-8:cdp-optimal",
     "[read as: Algorithm 3] its loss <= ε₀ with k = C times Theorem 6's maximum, any C",
 )
-@says("busafekete2021:thm-6:privacy", "privacy loss of TRUN <= ε₀ with k = C times the maximum of Theorem 6, any C")
+@says(
+    "busafekete2021:thm-6:privacy",
+    "[read as: one C for all parameters] privacy loss of TRUN <= ε₀ with k = C times the maximum of Theorem 6, any C",
+)
 @each
 def _(constant, m, mu, epsilon, delta, k, s) -> Sides:
     """All rankings are one or its reverse, s more of the one; a neighbour has s − 2. By the secret numbering each
@@ -143,7 +149,10 @@ def _(constant, m, mu, epsilon, delta, k, s) -> Sides:
     return log(accepted / (delta / 2 + (1 - delta) * other)), "<=", epsilon
 
 
-@says("busafekete2021:thm-6:samples", "P(TRUN as printed rejects uniform data) <= δ, k = C times the maximum, any C")
+@says(
+    "busafekete2021:thm-6:samples",
+    "[read as: one C for all parameters] P(TRUN as printed rejects uniform data) <= δ, k = C times the maximum, any C",
+)
 @each
 def _(constant, m, mu, epsilon, delta, k) -> Sides:
     theorem_6(constant, m, mu, epsilon, delta, k)
@@ -203,7 +212,10 @@ def _(epsilon, delta, data, other) -> Sides:
     return after, "==", fmpq(1, len(data))
 
 
-@says("busafekete2021:sec-5:bucketing:samples", "privacy needs ln((1−δ)/δ) <= k ε₀ = C max{√(ln(1/δ)/m)/μ², 2}, any C")
+@says(
+    "busafekete2021:sec-5:bucketing:samples",
+    "[read as: one C for all δ and m] privacy needs ln((1−δ)/δ) <= k ε₀ = C max{√(ln(1/δ)/m)/μ², 2}, any C",
+)
 @each
 def _(constant, m, mu, epsilon, log_inverse_delta) -> Sides:
     """What any ε₀-private test needs: k changes lead from data rejected with probability <= δ to data with >= 1 − δ."""
@@ -223,14 +235,12 @@ def _(m, odds) -> Sides:
     return sum(found), "==", len(found)
 
 
-@says("busafekete2021:sec-6:tanh", "(e^γ − 1)/(e^γ + 1)/(2ε₀/m) >= 999/1000, γ = 2ε₀/m")
+@says(
+    "busafekete2021:sec-6:tanh", "[read as: ≈ is equal in the limit] (e^γ − 1)/(e^γ + 1)/(2ε₀/m) >= 999/1000, γ = 2ε₀/m"
+)
 def _(m, epsilon) -> Sides:
     g = 2 * between(epsilon, 0, fmpq(m, 200), "epsilon") / whole(m, 2, 10**6, "m")  # small, where ≈ is meant
     return (exp(g) - 1) / (exp(g) + 1) / g, ">=", fmpq(999, 1000)
-
-
-def from_uniform(m: int, phi: fmpq) -> arb:
-    return sum(abs(p - u) for p, u in zip(distances(m, arb(phi)), distances(m, fmpq(1)), strict=True)) / 2
 
 
 @says("busafekete2021:thm-7", "[read as: ε fixed] k(2m) <= (3/2) 2^(3/2) k(m), k = √(ln(1/δ)/m)/μ₀², ε = 1/2")
@@ -290,3 +300,43 @@ def _(m, epsilon) -> Sides:
 @says("busafekete2021:sec-7.3:adversary", "[corrected, attained] P(right guess) == e^ε₀/(e^ε₀ + m! − 1) at m = 2")
 def _(odds) -> Sides:
     return guessed(2, between(odds, 1, 10**6, "e^ε₀")), "==", odds / (odds + 1)
+
+
+# ---------------------------------------------------------------- what is said of earlier tests, and of noise
+
+
+@says(
+    "busafekete2021:sec-2:central-rate",
+    "[read as: ε₀ under the first term] √d/ε² <= C(√d/(ε²ε₀) + √d/(ε√ε₀) + ∛d/(ε^(4/3) ε₀^(2/3)) + 1/(εε₀)), any C",
+)
+@each
+def _(d, epsilon, budget, constant) -> Sides:
+    cells, epsilon = whole(d, 2, 10**30, "d"), between(epsilon, 0, 1, "epsilon")
+    need(rational(budget, "ε₀") > 0, "ε₀ must be positive")
+    need_without = sqrt(cells) / epsilon**2
+    third = exp((log(cells) - 4 * log(epsilon) - 2 * log(budget)) / 3)
+    rest = sqrt(cells) / (epsilon * sqrt(budget)) + third + 1 / (epsilon * budget)
+    return need_without, "<=", constant * (need_without / budget + rest)
+
+
+@says(
+    "busafekete2021:sec-5:noise-variance",
+    "[read as: one factor c for all m] Δ/b <= ε₀, the loss of Y + Laplace(b), 2b² = cΔ, Y moves by Δ = 2m, any c",
+)
+@each
+def _(m, epsilon_0, constant) -> Sides:
+    moved = 2 * whole(m, 2, 10**30, "m")
+    return moved / sqrt(rational(constant, "c") * moved / 2), "<=", between(epsilon_0, 0, 10**4, "ε₀")
+
+
+@says(
+    "busafekete2021:sec-6:worst-pair",
+    "log P((1, …, 1)|π)/P((1, …, 1)|π′) == ε₀, all signs of π are −1, all of π′ are 1, m even, γ = 2ε₀/m",
+)
+def _(first, second, epsilon_0) -> Sides:
+    m, budget = whole(len(first), 2, 60, "m"), between(epsilon_0, 0, 10**4, "ε₀")
+    x, y = signs(first, m), signs(second, m)
+    need(m % 2 == 0 and set(x) == {-1} and set(y) == {1}, "m must be even, and all signs −1 and 1")
+    growth = exp(2 * budget / fmpq(m))
+    law = {1: growth / (growth + 1), -1: 1 / (growth + 1)}  # W(1|sign)
+    return sum((log(law[a]) - log(law[b]) for a, b in zip(x, y, strict=True)), arb(0)), "==", budget

@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import accumulate, combinations, compress, pairwise, product
 
 from exact import Statements, binomial, exp, kendall, log, mahonian, need, normal_cdf, orders, rational, sqrt, whole
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpq_poly
 
 STATEMENTS = Statements()
 says = STATEMENTS.says
@@ -43,6 +43,10 @@ def variation(p, q) -> fmpq:
     return sum(max(a - b, fmpq(0)) for a, b in zip(p, q, strict=True))
 
 
+def from_uniform(m: int, phi: fmpq) -> arb:
+    return sum(abs(p - u) for p, u in zip(distances(m, arb(phi)), distances(m, fmpq(1)), strict=True)) / 2
+
+
 def affinity(m, phi) -> arb:
     """a = (Σ √p √u)² = Z(√φ)² / (m! Z(φ)), factor by factor. 1 − √a <= d <= √(1 − a) for the total variation d."""
     root, power, above, below = sqrt(phi), arb(1), arb(1), arb(1)
@@ -52,16 +56,28 @@ def affinity(m, phi) -> arb:
     return above / below * ((1 + root) / (1 - root)) ** m / exp(arb(m + 1).lgamma())
 
 
+def best_of_two(m, phi, delta) -> arb:
+    """The likelihood ratio falls with the sum of both distances: the best test of size δ rejects the least sums."""
+    ways = (fmpq_poly(mahonian(m)) ** 2).coeffs()
+    room, before = delta * sum(ways), accumulate(ways, initial=fmpq(0))
+    rejected = [min(n, max(room - less, fmpq(0))) for n, less in zip(ways, before, strict=False)]
+    power, all_of = (sum(n * arb(phi) ** s for s, n in enumerate(it)) for it in (rejected, ways))
+    return power / all_of
+
+
 def mu(m, phi) -> arb:
     power = exp(log(phi) * m / 8)
     return (1 - power) / (1 + power)
 
 
 @says(
-    "busafekete2021:abstract:rate", "1 − δ <= power of a test of two <= δ + 2ε², d = ε fixed, centre unknown, m large"
+    "busafekete2021:abstract:rate",
+    "[read as: ε fixed, m large] 1 − δ <= largest power of a test of two, centre known, at a φ with d > ε",
 )
-def _(epsilon, delta):
-    return 1 - inside(delta, "delta"), "<=", delta + 2 * inside(epsilon, "epsilon") ** 2
+def _(epsilon, delta, sizes, spreads):
+    for m, phi in zip(rising(sizes, 2, 64), spreads, strict=True):
+        need(bool(from_uniform(m, inside(phi, "phi")) > inside(epsilon, "epsilon")), "d must be above ε")
+        yield 1 - inside(delta, "delta"), "<=", best_of_two(m, phi, delta)
 
 
 @says("busafekete2021:eq-z", "Σ p(π) == Π_i Σ_(j ≤ i) φ^j, where p(π) = φ^d(π) / Π_i Σ_(j ≤ i) φ^j")
@@ -80,7 +96,10 @@ def _(most):
     return sum(found), "==", len(found)
 
 
-@says("busafekete2021:sec-4.1:one-sample", "[all cases] least P(reject) over all centres <= size, all sets of rankings")
+@says(
+    "busafekete2021:sec-4.1:one-sample",
+    "[all cases] [read as: centre unknown] least P(reject) over all centres <= size, all sets of rankings",
+)
 def _(m, phi):
     law, found = rankings(whole(m, 2, 3, "m"), inside(phi, "phi")), []
     for chosen in product((False, True), repeat=len(law)):
@@ -114,7 +133,11 @@ def _(m, phi, log_2_over_delta):
     return 0, ">=", 12 * m * log_2_over_delta / mu(m, inside(phi, "phi")) ** 2
 
 
-@says("busafekete2021:sec-4.2:bias", "P(i first) − P(j first) or P(i first) − 1/2 >= μ, P(j first) <= 1 − μ, m/8 apart")
+@says(
+    "busafekete2021:sec-4.2:bias",
+    "[read as: the lost sign is a minus] P(i first) − P(j first) or P(i first) − 1/2 >= μ, P(j first) <= 1 − μ,"
+    " m/8 apart",
+)
 def _(m, phi):
     g, phi = whole(m, 8, 48, "m") // 8, inside(phi, "phi")
     need(m == 8 * g, "m must be divisible by 8")
@@ -143,7 +166,7 @@ def _(m, phi, a, b):
     return 4 * (sum(p**2 for p in joint.values()) - alike[0] * alike[1]), "==", 0  # Y is 2 if both agree, else 0
 
 
-@says("busafekete2021:sec-4.2:independence", "[all cases] corrected: P(both) == P(one) P(other), > where pairs cross")
+@says("busafekete2021:sec-4.2:independence", "[all cases] [corrected] P(both) == P(one) P(other), > where pairs cross")
 def _(most, phi):
     """P that two pairs are in the order of the centre: all of 4, 5, …, most items, apart, nested and crossing."""
     found = []
@@ -157,7 +180,10 @@ def _(most, phi):
     return sum(found), "==", len(found)
 
 
-@says("busafekete2021:sec-4.2:moments", "O(kμ²): V[Y]/(kμ²) at most doubles at a step, k of line 5, i, j m/8 apart")
+@says(
+    "busafekete2021:sec-4.2:moments",
+    "[read as: one constant for all m] V[Y]/(kμ²) at most doubles at a step, k of line 5, i, j m/8 apart",
+)
 def _(delta, sizes, spreads):
     ratios, room = [], log(2 / inside(delta, "delta"))
     for m, phi in zip(rising(sizes, 8, 10**30), spreads, strict=True):
@@ -169,7 +195,10 @@ def _(delta, sizes, spreads):
     return [(after[0], "<=", 2 * before[1]) for before, after in pairwise(ratios)]
 
 
-@says("busafekete2021:thm-5", "ln(1/2) <= ln power <= k ln(m!/Z) − ln(1/δ), k = ⌈C μ⁻² √(ln(1/δ)/m)⌉, m = 2, any C")
+@says(
+    "busafekete2021:thm-5",
+    "[read as: one C for all δ] ln(1/2) <= ln power <= k ln(m!/Z) − ln(1/δ), k = ⌈C μ⁻² √(ln(1/δ)/m)⌉, m = 2, any C",
+)
 def _(phi, constants, digits):
     for constant, n in zip(rising(constants, 1, 10**6), digits, strict=True):
         room = log(10) * whole(n, 1, 10**12, "digits")
@@ -208,7 +237,8 @@ def _(m, delta):
 
 
 @says(
-    "busafekete2021:sec-7.2:normal", "no guarantee: Berry-Esseen's >= 1; a symmetric law is as near: 1/2 − Φ(−1) <= it"
+    "busafekete2021:sec-7.2:normal",
+    "[read as: symmetry is enough, no bound known] Berry-Esseen's >= 1; a symmetric law is as near: 1/2 − Φ(−1) <= it",
 )
 def _(m):
     third = sum(fmpq(abs(2 * v - i) ** 3, 8 * (i + 1)) for i in range(whole(m, 2, 300, "m")) for v in range(i + 1))

@@ -57,7 +57,9 @@ def _(voters, others, released, epsilon) -> Sides:
     return sum(apart) * between(epsilon, 0, 20, "ε") / (2 * answers), "==", rational(epsilon, "ε")
 
 
-@says("cai2025:alg-3", "[all cases] ‖N(D) − N(D')‖₁ <= 2L, all L answers of a voter on n items, old and new")
+@says(
+    "cai2025:alg-3", "[all cases] [corrected] ‖N(D) − N(D')‖₁ <= 2L, all L answers of a voter on n items, old and new"
+)
 def _(n, answers) -> Sides:
     data = itertools.product(itertools.permutations(range(whole(n, 2, 4, "n")), 2), repeat=whole(answers, 1, 3, "L"))
     wins = [[sum(winner == i for winner, _ in it) for i in range(n)] for it in data]
@@ -73,7 +75,11 @@ def chain(sizes, times, epsilon) -> list[int]:
     return sizes
 
 
-@says("cai2025:thm-3.1", "P(‖θ̃ − θ*‖∞ <= C(√(n log n/m) + n log n/(mε))) >= 1 − C/n⁵, γ = 8Lκ2/ε, λ = 8Lκ1/ε, m = n⁶")
+@says(
+    "cai2025:thm-3.1",
+    "[read as: one C for all n and m] P(‖θ̃ − θ*‖∞ <= C(√(n log n/m) + n log n/(mε))) >= 1 − C/n⁵,"
+    " γ = 8Lκ2/ε, λ = 8Lκ1/ε, m = n⁶",
+)
 def _(sizes, epsilon, times):
     """The mean of θ̃ is the noise's over −γ; the density of a sum of n Laplace(1) is at most that at 0."""
     for n in chain(sizes, times, epsilon):
@@ -92,7 +98,10 @@ def _(n, voters, epsilon, times):
         yield K1 / K2 * mean_of_noise, "<=", times * (n - 1) * off / slope
 
 
-@says("cai2025:sec-b.2:induction", "‖θ^(1) − θ*‖₂ <= C(√(log n/S) + Lλ log n/(√n S)) (H1), γ = 100 √(S log n), L = 1")
+@says(
+    "cai2025:sec-b.2:induction",
+    "[read as: one C for all n] ‖θ^(1) − θ*‖₂ <= C(√(log n/S) + Lλ log n/(√n S)) (H1), γ = 100 √(S log n), L = 1",
+)
 def _(sizes, degrees, epsilon, times):
     """θ* = 0, c0 = 100. Each entry of ∇L + w is beyond λ log 2 with chance 1/2; n/4 are, with chance 1 − e^(−n/8)."""
     scale = 8 * K1 / epsilon
@@ -184,7 +193,8 @@ def _(n, draws, t) -> Sides:
 
 @says(
     "cai2025:lem-b.2:proof",
-    "[all cases] P(|g| > t given pairs) <= 2 exp(−t²/(2S)), S = mean: each d <= 3S/2, t just below each g > 0, θ* = 0",
+    "[all cases] [read as: given the pairs] P(|g| > t) <= 2 exp(−t²/(2S)), S = mean: each d <= 3S/2,"
+    " t just below each g > 0, θ* = 0",
 )
 def _(mean) -> Sides:
     found = [  # g is won − d/2, won of d coins, and t just below one of its values; κ1 > 1 makes the right side larger

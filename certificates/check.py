@@ -6,7 +6,8 @@
 A certificate names a claim, what is printed of it (an inequality), an instance in rationals, and both sides there. This
 program knows what claims print, computes both sides anew from the instance alone, exactly or in balls that hold the
 true value, and says `VIOLATED by at least …` (or `VIOLATED: not strict`), `ATTAINED`, `HOLDS in all … cases`, or `NOT
-SHOWN: why`, after claim and file. It ends with 1 if any is not shown, or with `--every` if a statement has none.
+SHOWN: why`, after claim and file. It ends with 1 if any is not shown, or with `--every` if a statement has none; of a
+folder it counts how the inequalities stand: as the paper prints them, a reading of what it prints, or ours.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +24,31 @@ import busafekete2021_private
 import busafekete2021_tests
 import cai2025_edge
 import cai2025_individual
+import cai2025_text
 import qiao2021
 from exact import NotShown, Number, Sides, need
 from flint import arb, ctx, fmpq
 
-PAPERS = alabi2022, busafekete2021_tests, busafekete2021_private, cai2025_edge, cai2025_individual, qiao2021
+PAPERS = (
+    alabi2022,
+    busafekete2021_tests,
+    busafekete2021_private,
+    cai2025_edge,
+    cai2025_individual,
+    cai2025_text,
+    qiao2021,
+)
 STATEMENTS = {key: sides for paper in PAPERS for key, sides in paper.STATEMENTS.items()}
 PRECISIONS = 128, 512  # bits, the second where the first does not decide
 SHOWS = "violated", "attained", "all cases"
 # what is printed begins so there, alone
 ALONE = {"attained": ("[corrected, attained] ", "[as printed, attained] "), "all cases": ("[all cases] ",)}
-LARGEST = 60_000  # bytes of a certificate
-FIELDS = {"schema", "claim", "where", "shows", "printed", "instance", "found", "by", "argument", "record"}
+# how it stands to the paper, by a mark at the beginning of what is printed
+STANDS = "as printed", "a reading", "ours"
+MARKS = {"[read as: ": "a reading", "[corrected": "ours", "[ours] ": "ours", "[says something: ": "ours"}
+LARGEST, LONGEST = 60_000, 900  # bytes of a certificate, letters of one of its lines
+WORDS = {"claim", "where", "stands", "reading", "quote", "unquoted", "given", "printed", "argument", "record"}
+FIELDS = WORDS | {"schema", "shows", "instance", "found", "by"}
 RATIONAL = re.compile(r"(-?\d{1,400})(?:/(\d{1,400}))?")
 DECIMAL = re.compile(r"(-?)(\d{1,60})\.?(\d{0,60})(?:[eE]([+-]?\d{1,5}))?")
 
@@ -115,11 +130,18 @@ def read(text: str) -> dict[str, Any]:
         it = json.loads(text, parse_float=refuse, parse_constant=refuse, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
         raise NotShown(f"no JSON: {error}") from None
-    need(isinstance(it, dict) and it.get("schema") == 1, "schema must be 1")
+    need(isinstance(it, dict) and it.get("schema") == 2, "schema must be 2 (1 did not say how it stands to the paper)")
     need(set(it) <= FIELDS, f"unknown fields: {', '.join(sorted(set(it) - FIELDS))}")
-    need({"claim", "printed", "instance", "found", "by", "shows"} <= set(it), "a field is missing")
+    need({"claim", "printed", "instance", "found", "by", "shows", "stands"} <= set(it), "a field is missing")
     need(it["shows"] in SHOWS, f"shows must be one of: {', '.join(SHOWS)}")
-    need(isinstance(it["claim"], str) and isinstance(it["printed"], str), "claim and printed must be words")
+    for name in sorted(WORDS & set(it)):
+        line = isinstance(it[name], str) and it[name].isprintable() and it[name] == it[name].strip() != ""
+        need(line and len(it[name]) <= LONGEST, f"{name} must be words, in a line of at most {LONGEST}")
+    need(it["stands"] in STANDS, f"stands must be one of: {', '.join(STANDS)}")
+    need(it["stands"] == standing(it["printed"]), f"what is printed stands there {standing(it['printed'])}")
+    need(("reading" in it) == (it["stands"] == "a reading"), "a reading says which, and nothing else does")
+    need(("quote" in it) != ("unquoted" in it), "it has a quote, or says in unquoted why it has none")
+    need("quote" in it or it["stands"] != "as printed", "what stands as printed has a quote")
     need(" | " not in it["claim"], "no such claim")
     for shows, starts in ALONE.items():
         need((it["shows"] == shows) == it["printed"].startswith(starts), f"{starts[0]}is for {shows}, alone")
@@ -128,6 +150,11 @@ def read(text: str) -> dict[str, Any]:
         all(isinstance(here, dict) and set(here) == {"left", "right"} for here in it["found"]), "found: left and right"
     )
     return it | {"instance": numbers(it["instance"])}
+
+
+def standing(printed: str) -> str:
+    """How an inequality stands to the paper: by the marks in its brackets."""
+    return next((stands for mark, stands in MARKS.items() if mark in printed), STANDS[0])
 
 
 def refuse(text: str) -> None:
@@ -189,15 +216,19 @@ def told(sides: Sides) -> str:
 def main(arguments: list[str], every: bool = False) -> int:
     paths = [path for it in map(Path, arguments) for path in (sorted(it.rglob("*.json")) if it.is_dir() else [it])]
     certain: list[str] = []
+    counts: Counter[tuple[str, str]] = Counter()
     for path in paths:
         try:
             text = sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
             print(f"{(it := read(text))['claim']} ({path.stem}): {check(text)}")
             certain.append(f"{it['claim']} | {it['printed']}")
+            counts[it["shows"], it["stands"]] += 1
         except (NotShown, OSError, UnicodeDecodeError) as error:
             print(f"{path.name}: NOT SHOWN: {error}")
     for name in sorted(STATEMENTS.keys() - certain) if every else []:
         print(f"NOT SHOWN: no certificate of {name}")
+    for shows in SHOWS if any(Path(it).is_dir() for it in arguments) else ():
+        print(f"{shows}: {', '.join(f'{counts[shows, stands]} {stands}' for stands in STANDS)}")
     print(f"{len(certain)} of {len(paths)} shown{f', of {len(STATEMENTS)} statements' if every else ''}")
     return int(not paths or len(certain) < len(paths) or (every and bool(STATEMENTS.keys() - certain)))
 

@@ -92,7 +92,10 @@ def _(epsilon, x, other, chosen) -> Sides:
     return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), ">=", most
 
 
-@says("qiao2021:thm-2.3:example", "1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ, m <= 8·10⁶")
+@says(
+    "qiao2021:thm-2.3:example",
+    "[read as: m ≤ 8·10⁶, a superscript is lost in our copy] 1 − (m − 1)(2λ + Δ) e^(−Δ/λ)/(4λ) > 0.99 for Δ >= 20λ",
+)
 def _(m, gap) -> Sides:
     need(rational(gap, "gap") >= 20, "Δ/λ must be 20 or more")
     return 1 - (whole(m, 2, 8 * 10**6, "m") - 1) * (2 + gap) * exp(-gap) / 4, ">", fmpq(99, 100)
@@ -113,15 +116,6 @@ def lists(k, w) -> list[tuple[fmpq, fmpq]]:
             rounds *= w[i] / (sum(w) - sum(w[j] for j in ranked[:n]))
         found.append((one_pass, rounds))
     return found
-
-
-@says(
-    "qiao2021:sec-1:efficiency",
-    "[read as: peeling of the exponential mechanism] noises that its list takes over those of oneshot Laplace > 1",
-)
-def _(k, weights) -> Sides:
-    need(all(once == rounds for once, rounds in lists(k, weights)), "one pass of Gumbel noise must do for the k rounds")
-    return fmpq(len(weights), len(weights)), ">", 1
 
 
 @says("qiao2021:sec-1:gumbel", "[all cases] P(list) in one pass of Gumbel noise == in k rounds, all lists of k items")
@@ -221,7 +215,7 @@ def moved(some: list[fmpq_mat]) -> Sides:
     return all_of(cases)
 
 
-MOVED = "[all cases] 2 max|π_i − π̃_i| <= Σ|π_i − π̃_i| <= ‖P̃ − P‖∞/(1 − τ₁(P)), two"
+MOVED = "[all cases] [ours] 2 max|π_i − π̃_i| <= Σ|π_i − π̃_i| <= ‖P̃ − P‖∞/(1 − τ₁(P)), two"
 
 
 @says("qiao2021:lem-3.3", f"{MOVED} chains of m states with probabilities in n-ths")
@@ -251,7 +245,10 @@ def _(sizes, strengths):
         yield all_of(cases)
 
 
-@says("qiao2021:eq-3.2", "least entry of P >= 0, d from half the largest degree to twice it")
+@says(
+    "qiao2021:eq-3.2",
+    "[read as: of one order is within a factor 2] least entry of P >= 0, d from half the largest degree to twice it",
+)
 def _(m, d, edges) -> Sides:
     degree = max(sum(i in it[:2] for it in edges) for i in range(whole(m, 2, 8, "m")))
     need(degree <= 2 * whole(d, 1, 9, "d") <= 4 * degree, "d must be of the order of the largest degree")
@@ -275,7 +272,7 @@ def _(sizes):
 
 @says(
     "qiao2021:sec-3:d-grows",
-    "[all cases] [if any two items were compared or share a rival] m <= d² + 1, d most rivals, each such graph",
+    "[all cases] [ours] [if any two items were compared or share a rival] m <= d² + 1, d most rivals, each such graph",
 )
 def _(sizes):
     for m in growing(sizes):
@@ -287,7 +284,10 @@ def _(sizes):
         yield all_of(cases)
 
 
-@says("qiao2021:sec-3:tau-rank-one", "[all cases] τ₁ == 0 just if the rank is 1, == 1 just if two rows share no column")
+@says(
+    "qiao2021:sec-3:tau-rank-one",
+    "[all cases] [corrected] τ₁ == 0 just if the rank is 1, == 1 just if two rows share no column",
+)
 def _(sizes):
     for m, n in growing(sizes):
         cases = []
@@ -337,7 +337,8 @@ def _(m, d, edges, other) -> Sides:
 
 
 @says(
-    "qiao2021:def-3.4", "[all cases] largest τ₁ over all answers == 1, or 1 − 1/d if all pairs are compared, each graph"
+    "qiao2021:def-3.4",
+    "[all cases] [ours] largest τ₁ over all answers == 1, or 1 − 1/d if all pairs are compared, each graph",
 )
 def _(sizes):
     for m, d in growing(sizes):
@@ -398,3 +399,59 @@ def _(q, closeness, move) -> Sides:
     q, t = between(q, 0, 1, "q"), between(closeness, 0, fmpq(1, 300), "closeness")
     need(abs(rational(move, "move")) <= t * q * (1 - q), "q must be τ-close")
     return abs(log((1 + move / q) / (1 - move / (1 - q)))) - abs(log((1 + t * (1 - q)) / (1 - t * q))), "<=", 0
+
+
+def independent(q) -> list[tuple[tuple[int, ...], fmpq]]:
+    """All vectors of zeros and ones of independent choices with chances q, and their probabilities."""
+    q = [between(it, 0, 1, "q") for it in q]
+    need(1 <= len(q) <= 10, "1 to 10 items")
+    vectors = product((0, 1), repeat=len(q))
+    return [(z, math.prod((a if b else 1 - a for a, b in zip(q, z, strict=True)), start=fmpq(1))) for z in vectors]
+
+
+@says("qiao2021:sec-1:multinomial", "variance of the number of items below a fixed value == 0, as of a multinomial sum")
+def _(q) -> Sides:
+    """Items fall below it independently, with any chances: those of Laplace noise take every value."""
+    law = independent(q)
+    mean = sum((p * sum(z) for z, p in law), fmpq(0))
+    return sum((p * (sum(z) - mean) ** 2 for z, p in law), fmpq(0)), "==", 0
+
+
+@says("qiao2021:lem-4.1:given", "P(i is chosen, given J_k = j and g_j = g) == q_i, the chance of item i, for each i")
+def _(q, k) -> list[Sides]:
+    """J_k = j says that just k − 1 of the others fall below its noisy value."""
+    whole(k, 1, len(q), "k")
+    law = [(z, p) for z, p in independent(q) if sum(z) == k - 1]
+    total = sum((p for _, p in law), fmpq(0))
+    return [(sum((p for z, p in law if z[i]), fmpq(0)) / total, "==", rational(q[i], "q")) for i in range(len(q))]
+
+
+@says("qiao2021:sec-1.1:any-mechanism", "P(M(D) − f(D) = z) == P(M(D′) − f(D′) = z), f a bit, randomized response")
+def _(truth, z) -> Sides:
+    """It tells the truth with this chance, and is private for ε = log(truth/(1 − truth))."""
+    p = between(truth, fmpq(1, 2), 1, "truth")
+    laws = [{0: p, 1: 1 - p}, {0: p, -1: 1 - p}]
+    return laws[0].get(whole(z, -1, 1, "z"), fmpq(0)), "==", laws[1].get(z, fmpq(0))
+
+
+@says("qiao2021:sec-2:delta", "[read as: m is the number of values] records published on average < 1, δ = 1/(m log m)")
+def _(values, records) -> Sides:
+    """Each is published with chance δ, which is (0, δ)-private."""
+    return whole(records, 1, 10**12, "records") / (whole(values, 2, 10**12, "values") * log(arb(values))), "<", 1
+
+
+@says("qiao2021:sec-2:almost-surely", "[read as: with probability one] P(wrong one of two) == 0, a gap Δ >= 20λ apart")
+def _(gap) -> Sides:
+    need(rational(gap, "gap") >= 20, "Δ/λ must be 20 or more")
+    return below(-fmpq(gap)), "==", 0
+
+
+@says(
+    "qiao2021:sec-4:completes",
+    "[read as: it returns values too, as Algorithm 1 does] share of ε of the proof and k/(λε) of the values <= 1",
+)
+def _(m, k, delta) -> Sides:
+    need(0 < rational(delta, "delta") <= fmpq(1, 20), "δ")
+    slack = log(whole(m, 2, 10**9, "m") / fmpq(delta))
+    need(bool(whole(k, 2, m - 1, "k") > fmpq(39, 10) ** 2 * slack), "k: where the proof uses Lemma 4.4")
+    return fmpq(9785, 10000) + fmpq(1, 115) + k / (8 * sqrt(k * slack)), "<=", 1

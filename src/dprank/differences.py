@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import require_probability, shown
+from dprank.data.declaration import FULL
 from dprank.privacy.pair_errors import PairError
 from dprank.privacy.pair_ranges import NoRanges
 from dprank.privacy.ranges import ScoreNoise
@@ -152,14 +153,19 @@ def _require_comparable(releases: Sequence[Release], files: Sequence[Mapping[str
     parameters = [{key: getattr(it.mechanism, key, None) for key in COUNTED} for it in releases]
     for key in COUNTED:
         if parameters[0][key] != parameters[1][key]:
-            raise ValueError(
-                f"{key} of the first is {shown(parameters[0][key])}, of the second {shown(parameters[1][key])}: not "
-                "the same was counted"
-            )
+            said = [_counted(key, it[key], file) for it, file in zip(parameters, files, strict=True)]
+            raise ValueError(f"{key} of the first is {said[0]}, of the second {said[1]}: not the same was counted")
     items = [_declared(*it) for it in zip(releases, files, strict=True)]
     if items[0] != items[1]:
         other = sorted(map(str, items[0] ^ items[1]))
         raise ValueError(f"items: {', '.join(map(shown, other[:5]))} in one of the two alone: places among others")
+
+
+def _counted(key: str, value: Any, file: Mapping[str, Any]) -> str:
+    """What was counted: of ballots in the words of the declaration, if there is one."""
+    if key != "ballots" or file["declaration"] is None:
+        return shown(value)
+    return shown(file["rules"].get("ballots", FULL))
 
 
 def _declared(release: Any, file: Mapping[str, Any]) -> frozenset[Any]:

@@ -24,7 +24,7 @@ from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
 from dprank.release import FORMAT, Decision, Ranking, Release, Selection
 from dprank.scored import rule_of
-from dprank.sentences import ASKED, declared_of, protects, ranges, right, said_of, unit_of
+from dprank.sentences import ASKED, declared_of, of_data, protects, ranges, right, said_of, unit_of
 
 __all__ = [
     "SCHEMA",
@@ -218,6 +218,7 @@ def publish(
     replaces: str | None = None,
     wave: int | None = None,
     per_person: int | None = None,
+    rehearsal: bool = False,
 ) -> str:
     """The text of a file that says all that a reader of the release needs, and nothing of the data.
 
@@ -242,6 +243,8 @@ def publish(
         Which wave of a survey this is, from 1.
     per_person : int, optional
         How many items of a person were counted, where the mechanism itself knows no bound.
+    rehearsal : bool
+        Whether the data are made up: the file says so.
 
     Raises
     ------
@@ -269,6 +272,7 @@ def publish(
     unit, found = _unit(release, declaration), ranges(release, sampling, persons)
     public = "" if declaration is None else declaration.public_toml()
     top, bound, rules = _require_top(release, top), bound_of(release, per_person), _rules(release, declaration, unit)
+    rules |= {"data": "made up, for a rehearsal"} if rehearsal else {}
     hashed = hashlib.sha256(public.encode()).hexdigest() if public else None
     declared = declared_of({"declaration": hashed, "rules": rules})
     file = {
@@ -279,7 +283,7 @@ def publish(
         "replaces": replaces,
         "wave": wave,
         "question": question,
-        "says": said_of(release, found, top, unit, bound, declared),
+        "says": [*of_data({"rules": rules}), *said_of(release, found, top, unit, bound, declared)],
         "rule": _rule(release),
         "bound": bound,
         "kind": type(release).__name__,
@@ -306,7 +310,8 @@ def _says(release: Release, file: Mapping[str, Any]) -> list[str]:
     """What a file says of its release, of nothing but what it publishes; other words are another format."""
     found = ranges(release, *sampled(file["ranges"]))
     unit = unit_of(release, file) or "person"
-    return said_of(release, found, file["top"], unit, file["bound"], declared_of(file))
+    said = said_of(release, found, file["top"], unit, file["bound"], declared_of(file))
+    return [*of_data(file), *said]
 
 
 def is_said(text: str) -> bool:
@@ -433,6 +438,7 @@ def _is_told(name: str, rules: Mapping[str, Any]) -> bool:
     places = str(rules.get("places"))
     ways = {"aliases": rules["aliases"], "places": "cells" in rules, "best": "highest" in places}
     ways |= {"lowest": "none is below" in places, "unranked_as": "no place" in rules, "withdrawn": "withdrawn" in rules}
+    ways |= {"thousands": "numbers" in rules}
     return bool(ways[name])
 
 
@@ -588,6 +594,8 @@ def read_publication(text: str) -> Release:
     older = file["schema"] == OLDER
     alone = not older and isinstance(file["rules"], dict) and "repeated" in file["rules"]
     _require_rules(file["rules"], _bounding(release, unit, alone), older)
+    if "data" in file["rules"] and release.source != "seeded":
+        raise ValueError("no publication: a rehearsal, whose data are made up, draws no noise that is for publication")
     if file["schema"] == SCHEMA and file["says"] != _says(release, file):
         raise ValueError("no publication: says is not what follows from its release")
     said = _texts("not protected", file["not protected"])

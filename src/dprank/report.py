@@ -22,6 +22,7 @@ from dprank.sentences import (
     declared_of,
     is_open,
     most_of,
+    of_data,
     ranges,
     shown_frame,
     shown_rows,
@@ -38,7 +39,7 @@ _DAY = re.compile(r"\(\d{4}-\d\d-\d\d\)$")
 #: What Markdown reads as its own.
 _MARKS = re.compile(r"[\\`*_\[\]|~$]|:(?=//)|(?<=www)\.")
 #: What drew the noise, in a sentence.
-DREW = {"operating system": "operating system", "seeded": "seeded generator of a rehearsal", "voters": "voters"}
+DREW = {"operating system": "operating system", "seeded": "seeded generator", "voters": "voters"}
 
 
 def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
@@ -103,13 +104,15 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     title = " ".join(filter(None, [file.get("title") or question, f"({day})" if day else ""]))
     first = [answer(release, found, unit, bound), *([f"The question: {question}"] if file.get("title") else [])]
     first += [f"{release.mark[0].upper()}{release.mark[1:]}."] if release.mark else []
+    first = [*of_data(file), *first]
     picture = _picture(release, found)
     tabled = frame if file["question"] in ("ranking", "consensus", "topk") else None
     if form == "html":
         return _page(title, first, tabled, parts, picture)
     lines = [f"# {_marked(title)}", ""]
-    for number, line in enumerate(first):
-        lines += [_marked(line) if number == 1 and file.get("title") else f"**{_marked(line)}**", ""]
+    asked = f"The question: {question}"
+    for line in first:
+        lines += [_marked(line) if line == asked else f"**{_marked(line)}**", ""]
     if tabled is not None:
         rows = [" | ".join(_marked(str(value)) for value in row) for row in tabled.itertuples(index=False)]
         lines += [f"| {' | '.join(map(str, tabled.columns))} |", "|" + " --- |" * len(tabled.columns)]

@@ -27,6 +27,7 @@ __all__ = [
     "declared_of",
     "is_open",
     "most_of",
+    "of_data",
     "protects",
     "ranges",
     "right",
@@ -85,6 +86,8 @@ MISFIT = (
     "What did not fit the declaration (names, places or answers that it does not know) is left out, and its number is "
     "not told."
 )
+#: Of a rehearsal.
+MADE_UP = "Made up: a rehearsal draws data by lot, reads nobody's, and says nothing of anybody."
 #: Units of one.
 _ONE = {"people": "person", "voters": "voter", "net wins": "net win", "units of weight": "unit of weight"}
 #: Names in one sentence, at most; and of those whose order is open.
@@ -356,6 +359,11 @@ def told(
 def declared_of(file: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The rules that a published file says were declared; None where nothing was."""
     return None if file["declaration"] is None else file["rules"]
+
+
+def of_data(file: Mapping[str, Any]) -> list[str]:
+    """That the data of a published file are made up, if they are."""
+    return [MADE_UP] if "data" in file["rules"] else []
 
 
 def said_of(

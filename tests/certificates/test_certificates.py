@@ -100,6 +100,21 @@ def test_all_are_small() -> None:
     assert sum(sizes) < 2_000_000
 
 
+def test_each_says_how_it_stands_and_quotes_in_a_few_words() -> None:
+    for it in map(json.loads, TEXTS):
+        assert len(it.get("quote", "").split()) <= 42, it["claim"]
+        assert it["shows"] == "all cases" or it["stands"] == "ours" or "quote" in it, it["claim"]
+        assert it["stands"] == "ours" or "unquoted" not in it, it["claim"]
+        assert it.get("unquoted", "ours: ").startswith("ours: "), it["claim"]
+        assert not any(it.get(name, "").endswith(".") for name in ("reading", "given", "unquoted")), it["claim"]
+
+
+def test_what_is_ours_is_no_refutation_but_of_content() -> None:
+    for it in map(json.loads, TEXTS):
+        if it["stands"] == "ours" and it["shows"] == "violated":
+            assert it["printed"].startswith("[says something: "), it["claim"]
+
+
 def test_they_say_of_a_claim_what_the_ledger_does(ledger: dict[str, Claim]) -> None:
     for path, text in zip(FILES, TEXTS, strict=True):
         it = json.loads(text)
@@ -206,6 +221,18 @@ def forged_enclosure(it: dict[str, Any], rng: random.Random) -> None:
     said[name] = rng.choice([[str(low + step), str(high + step)], [str(low - step), str(low)], str(low - step)])
 
 
+NO_WORDS = "", " ", " so", "so\n", "so\u2028so", "\t", "x" * 901, 1, None, []
+
+
+def quoted(it: dict[str, Any]) -> str:
+    return "quote" if "quote" in it else "unquoted"
+
+
+def wrong_reading(it: dict[str, Any]) -> None:
+    """One where none is due, or one without words."""
+    it["reading"] = " " if "reading" in it else "so"
+
+
 def forged_order(it: dict[str, Any], rng: random.Random) -> None:
     """Not neighbours after all: two entries of a list exchanged, or one doubled."""
     lists = [at[:-1] for at in leaves(it["instance"]) if at and isinstance(get(it["instance"], at[:-1]), list)]
@@ -234,7 +261,13 @@ FORGERS: dict[str, Callable[[dict[str, Any], random.Random], None]] = {
     "nan": lambda it, rng: put(it["instance"], rng.choice(leaves(it["instance"])), float(rng.choice(["nan", "inf"]))),
     "huge": lambda it, rng: put(it["instance"], rng.choice(leaves(it["instance"])), 10 ** rng.choice([9, 90, 399])),
     "exponent": lambda it, rng: rng.choice(it["found"]).update(left=[f"-1e{10 ** rng.randrange(3, 9)}", "1e99999"]),
-    "left out": lambda it, rng: it.pop(rng.choice(["claim", "printed", "instance", "found", "by", "shows"])),
+    "left out": lambda it, rng: it.pop(rng.choice(["claim", "printed", "instance", "found", "by", "shows", "stands"])),
+    "stands": lambda it, rng: it.update(stands=rng.choice([*set(check.STANDS) - {it["stands"]}, "mostly", "", 1])),
+    "reading": lambda it, rng: it.pop("reading") if rng.random() < 0.5 and "reading" in it else wrong_reading(it),
+    "quote": lambda it, rng: it.update({quoted(it): rng.choice(NO_WORDS)}),
+    "no quote": lambda it, _: it.pop(quoted(it)),
+    "two": lambda it, _: it.update(quote="so", unquoted="so"),
+    "given": lambda it, rng: it.update({rng.choice(["given", "argument", "where", "record"]): rng.choice(NO_WORDS)}),
     "nothing found": lambda it, _: it.update(found=[]),
 }
 
@@ -258,9 +291,9 @@ def test_no_forgery_is_accepted_unless_it_is_true(monkeypatch: pytest.MonkeyPatc
             continue
         assert not second.wrong(text), f"{name}: {text}"
         accepted[name] += 1
-    assert not any(accepted[name] for name in ("by", "inequality", "nan", "left out", "nothing found", "shows")), (
-        accepted
-    )
+    never: tuple[str, ...] = "by", "inequality", "nan", "left out", "nothing found", "shows"
+    never += "stands", "reading", "quote", "no quote", "two", "given"
+    assert not any(accepted[name] for name in never), accepted
 
 
 @pytest.mark.slow
@@ -360,7 +393,8 @@ def test_kwiksort_where_first_and_last_seem_exchanged(m: int) -> None:
     ],
 )
 def test_what_an_attacker_tried(claim: str, printed: str, instance: Any, shows: str, why: str) -> None:
-    it = {"schema": 1, "claim": claim, "printed": printed, "instance": instance, "shows": shows}
+    it = {"schema": 2, "claim": claim, "printed": printed, "instance": instance, "shows": shows, "quote": "so"}
+    it |= {"stands": check.standing(printed)} | ({"reading": "so"} if "read as" in printed else {})
     with pytest.raises(NotShown, match=why):
         fill.fill(json.dumps(it))
 
@@ -369,11 +403,12 @@ def test_what_an_attacker_tried(claim: str, printed: str, instance: Any, shows: 
     ("text", "why"),
     [
         ("", "no JSON"),
-        ("[]", "schema must be 1"),
-        ('{"schema": 1, "schema": 1}', "stands twice"),
-        ('{"schema": 1.0}', "no integer or rational"),
+        ("[]", "schema must be 2"),
+        ('{"schema": 1}', r"schema must be 2 \(1 did not say how it stands to the paper\)"),
+        ('{"schema": 2, "schema": 2}', "stands twice"),
+        ('{"schema": 2.0}', "no integer or rational"),
         ('{"schema": NaN}', "no integer or rational"),
-        ('{"schema": 1, "colour": 2}', "unknown fields: colour"),
+        ('{"schema": 2, "colour": 2}', "unknown fields: colour"),
         ("[" * 100_000, "no JSON|at most"),
         ('{"schema": 1, "a": "' + "x" * 70_000 + '"}', "at most 60,000 bytes"),
     ],
@@ -382,6 +417,63 @@ def test_what_is_no_certificate_is_refused_in_a_line(text: str, why: str) -> Non
     with pytest.raises(NotShown, match=why) as refused:
         check.check(text)
     assert "\n" not in str(refused.value)
+
+
+A_READING = (FOLDER / "qiao2021/def-3.4.json").read_text(encoding="utf-8")
+AS_PRINTED = (FOLDER / "qiao2021/alg-1.json").read_text(encoding="utf-8")
+OURS = (FOLDER / "qiao2021/lem-3.3-attained.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "why"),
+    [
+        (AS_PRINTED, {"stands": None}, "a field is missing"),
+        (AS_PRINTED, {"stands": "verbatim"}, "stands must be one of: as printed, a reading, ours"),
+        (AS_PRINTED, {"stands": ["as printed"]}, "stands must be words"),
+        (AS_PRINTED, {"stands": "ours"}, "what is printed stands there as printed"),
+        (AS_PRINTED, {"stands": "a reading", "reading": "so"}, "what is printed stands there as printed"),
+        (A_READING, {"stands": "as printed", "reading": None}, "what is printed stands there a reading"),
+        (OURS, {"stands": "as printed"}, "what is printed stands there ours"),
+        (A_READING, {"reading": None}, "a reading says which"),
+        (AS_PRINTED, {"reading": "so"}, "a reading says which, and nothing else does"),
+        (A_READING, {"reading": ""}, "reading must be words"),
+        (AS_PRINTED, {"quote": None}, "it has a quote, or says in unquoted why it has none"),
+        (AS_PRINTED, {"unquoted": "so"}, "it has a quote, or says in unquoted why it has none"),
+        (AS_PRINTED, {"quote": None, "unquoted": "our copy garbles it"}, "what stands as printed has a quote"),
+        (AS_PRINTED, {"quote": ""}, "quote must be words"),
+        (AS_PRINTED, {"quote": "  "}, "quote must be words"),
+        (AS_PRINTED, {"quote": "two\nlines"}, "quote must be words, in a line"),
+        (AS_PRINTED, {"quote": "x" * 901}, "a line of at most 900"),
+        (AS_PRINTED, {"quote": 3}, "quote must be words"),
+        (OURS, {"unquoted": ""}, "unquoted must be words"),
+        (OURS, {"given": []}, "given must be words"),
+        (OURS, {"quotation": "so"}, "unknown fields: quotation"),
+        (OURS, {"schema": 1}, "schema must be 2"),
+    ],
+)
+def test_how_it_stands_is_said_rightly_or_refused_in_a_line(text: str, changes: dict[str, Any], why: str) -> None:
+    check.read(text)
+    forged = {key: value for key, value in (json.loads(text) | changes).items() if value is not None}
+    for door in (check.check, fill.fill):
+        with pytest.raises(NotShown, match=why) as refused:
+            door(json.dumps(forged))
+        assert "\n" not in str(refused.value)
+
+
+def test_a_folder_ends_with_the_three_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = AS_PRINTED, A_READING, OURS, (FOLDER / "qiao2021/sec-1-gumbel-all-cases.json").read_text(encoding="utf-8")
+    for i, text in enumerate(texts):
+        (tmp_path / f"{i}.json").write_text(text, encoding="utf-8")
+    (tmp_path / "9.json").write_text(AS_PRINTED.replace('"by": "0', '"by": "1'), encoding="utf-8")
+    assert check.main([str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "violated: 1 as printed, 1 a reading, 0 ours",
+        "attained: 0 as printed, 0 a reading, 1 ours",
+        "all cases: 1 as printed, 0 a reading, 0 ours",
+        "4 of 5 shown",
+    ]
+    assert check.main([str(tmp_path / "0.json")]) == 0
+    assert "as printed" not in capsys.readouterr().out
 
 
 def test_a_float_side_is_refused() -> None:

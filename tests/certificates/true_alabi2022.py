@@ -14,6 +14,7 @@ from alabi2022 import (
     half_gap,
     inverse,
     mean_distance,
+    most_asked,
     positive,
     profile,
     shares,
@@ -318,3 +319,65 @@ def _(y, vectors, t) -> Sides:
 @attempt(*SAID)
 def _(random):
     return corners(random, order=False)
+
+
+SAID = "alabi2022:footnote-4", "[corrected] variance of a sign at mean p <= that at mean q, |p| > |q|"
+
+
+@says(*SAID)
+def _(near, far) -> Sides:
+    need(abs(rational(far, "q")) < abs(rational(near, "p")) <= 1, "p must be the nearer to −1 or 1")
+    spread = [sum((1 + x * mean) * (x - mean) ** 2 for x in (1, -1)) / fmpq(2) for mean in (near, far)]
+    return spread[0], "<=", spread[1]
+
+
+@attempt(*SAID)
+def _(random):
+    means = [random.choice([fmpq(0), fmpq(random.randint(-100, 100), 100), fmpq(1, 10**20)]) for _ in range(2)]
+    return dict(zip(("far", "near"), sorted(means, key=abs), strict=True))
+
+
+SAID = (
+    "alabi2022:sec-central:quicksort",
+    "[corrected] most comparisons of a run of KwikSort, any majorities, <= m(m − 1)/2",
+)
+
+
+@says(*SAID)
+def _(m) -> Sides:
+    return most_asked(m, 0)[0], "<=", m * (m - 1) // 2
+
+
+@attempt(*SAID)
+def _(random):
+    return {"m": random.randint(1, 5)}
+
+
+SAID = "alabi2022:sec-central:quicksort", "[corrected] comparisons of a run of KwikSort <= m(m − 1)/2"
+
+
+@says(*SAID)
+def _(beats, pivots) -> Sides:
+    """Pivots by a list: the first of it that is in a part."""
+    m = whole(len(beats), 1, 12, "m")
+    need(sorted(pivots) == list(range(m)), "each item is a pivot once")
+    need(all(beats[i][j] + beats[j][i] == (i != j) for i in range(m) for j in range(m)), "no majorities")
+    asked, parts = 0, [list(range(m))]
+    while parts:
+        part = parts.pop()
+        pivot = next(it for it in pivots if it in part)
+        asked += len(part) - 1
+        sides = [[j for j in part if j != pivot and beats[j][pivot] == ahead] for ahead in (0, 1)]
+        parts += [it for it in sides if it]
+    return asked, "<=", m * (m - 1) // 2
+
+
+@attempt(*SAID)
+def _(random):
+    m = random.randint(1, 9)
+    ahead = random.choice([lambda: 1, lambda: random.randint(0, 1)])
+    beats = [[0] * m for _ in range(m)]
+    for i, j in itertools.combinations(range(m), 2):
+        beats[i][j] = ahead()
+        beats[j][i] = 1 - beats[i][j]
+    return {"beats": beats, "pivots": random.choice([list(range(m)), random.sample(range(m), m)])}

@@ -9,7 +9,7 @@ from math import comb, factorial
 
 import exact
 from busafekete2021_private import neighbours, rejected, signs, statistic
-from exact import Sides, Statements, between, exp, largest, log, need, rational, whole
+from exact import Sides, Statements, between, exp, largest, log, need, rational, sqrt, whole
 from flint import arb, fmpq
 
 HOLDS = Statements()
@@ -124,6 +124,31 @@ def _(epsilon) -> Sides:
     return int((1 / epsilon).ceil()), "==", 3
 
 
+@says("busafekete2021:sec-6:worst-pair", "[corrected] log P(y|π)/P(y|π′) <= ε₀, any signs y, γ = 2ε₀/m")
+def _(first, second, seen, epsilon_0) -> Sides:
+    m, budget = whole(len(first), 2, 20, "m"), between(epsilon_0, 0, 100, "ε₀")
+    pairs = list(zip(signs(first, m), signs(second, m), strict=True))
+    need(len(seen) == len(pairs) and set(seen) <= {-1, 1}, "a sign for each pair")
+    growth = 2 * budget / fmpq(m)  # log of W(y|y)/W(y|−y)
+    return growth * sum((a == y) - (b == y) for (a, b), y in zip(pairs, seen, strict=True)), "<=", budget
+
+
+@says("busafekete2021:sec-5:noise-variance", "[corrected] |Y(D) − Y(D′)|/b <= ε₀, 2b² = 8(m/ε₀)²")
+def _(m, data, other, epsilon_0) -> Sides:
+    x, y = both(m, data, other)
+    budget = between(epsilon_0, 0, 100, "ε₀")
+    return abs(statistic(x) - statistic(y)) * budget / (2 * m), "<=", budget
+
+
+@says("busafekete2021:sec-2:central-rate", "[corrected] √d/ε² <= √d/ε² + √d/(ε√ε₀) + ∛d/(ε^(4/3) ε₀^(2/3)) + 1/(εε₀)")
+def _(d, epsilon, budget) -> Sides:
+    bare, epsilon = sqrt(whole(d, 2, 10**30, "d")), between(epsilon, 0, 1, "ε")
+    need(rational(budget, "ε₀") > 0, "ε₀ must be positive")
+    third = exp((log(d) - 4 * log(epsilon) - 2 * log(budget)) / 3)
+    rest = bare / (epsilon * sqrt(budget)) + third + 1 / (epsilon * budget)
+    return bare / epsilon**2, "<=", bare / epsilon**2 + rest
+
+
 def fraction(rng: random.Random, most: int = 1) -> str:
     """From 0 to `most`, next to its ends as often as between them, and now and then outside."""
     q = rng.choice((2, 10, 10**9))
@@ -170,6 +195,15 @@ def budget(rng: random.Random) -> dict:
     return {"m": rng.choice((1, 2, 2, 3, 4, 5)), "epsilon": fraction(rng, rng.choice((1, 50)))}
 
 
+def pair_of_rankings(rng: random.Random) -> dict:
+    """Often all signs of the one against all of the other, and the signs of either."""
+    m = rng.randint(2, 9)
+    worst = [it ^ 1 if it ^ 1 < m else it for it in range(m)]
+    first, second = rng.choice([(worst, list(range(m))), (ranking(rng, m), ranking(rng, m))])
+    seen = rng.choice([[1] * (m // 2), [-1] * (m // 2), [rng.choice((-1, 1)) for _ in range(m // 2)]])
+    return {"first": first, "second": second, "seen": seen, "epsilon_0": fraction(rng, 50)}
+
+
 DRAWS: dict[str, Callable[[random.Random], dict]] = {
     "alg-4": rankings,
     "sec-5:sensitivity": rankings,
@@ -180,6 +214,13 @@ DRAWS: dict[str, Callable[[random.Random], dict]] = {
     "sec-5:bucketing": batches,
     "sec-7.3:adversary": budget,
     "sec-6:tanh": budget,
+    "sec-6:worst-pair": pair_of_rankings,
+    "sec-5:noise-variance": lambda rng: rankings(rng) | {"epsilon_0": fraction(rng, 50)},
+    "sec-2:central-rate": lambda rng: {
+        "d": rng.randint(2, 10**9),
+        "epsilon": fraction(rng),
+        "budget": 10 ** rng.randint(0, 9),
+    },
     "sec-7.3:third": lambda rng: {"epsilon": rng.choice(("1/3", "33/100", "1/4", fraction(rng)))},
 }
 ATTEMPTS = {key: DRAWS[key.split(" | ")[0].removeprefix("busafekete2021:")] for key in HOLDS}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
-from busafekete2021_tests import affinity, distances, inside, rankings, variation
+from busafekete2021_tests import affinity, best_of_two, distances, from_uniform, inside, rankings, variation
 from exact import Statements, binomial, exp, kendall, log, mahonian, need, normal_cdf, orders, rational, sqrt, whole
 from flint import arb, fmpq
 
@@ -160,6 +160,18 @@ def _(m):
             yield abs(step - normal), "<=", fmpq(95, 100) / sqrt(m)
             yield abs(step - normal), "<=", fmpq(7, 10 * m)
         below += p
+
+
+@holds(
+    "busafekete2021:abstract:rate",
+    "power of the best test of two rankings, centre known, <= δ + 1 − (1 − d)²",
+    m=one_of(2, 3, 5, 9, 14),
+    phi=part,
+    delta=part,
+)
+def _(m, phi, delta):
+    distance = from_uniform(whole(m, 2, 20, "m"), inside(phi, "phi"))
+    return best_of_two(m, phi, inside(delta, "delta")), "<=", delta + 1 - (1 - distance) ** 2
 
 
 @holds(

@@ -11,7 +11,7 @@ import yaml
 
 from companion.ledger.files import load_ledger
 from companion.press import BuildError
-from companion.press.roads import BORROWED, MAP, STRIP, TYPED, assemble, behind
+from companion.press.roads import BORROWED, EXERCISE, FOLDED, MAP, SOLUTION, STRIP, TYPED, assemble, behind, hide_code
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {path.stem: nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
@@ -19,18 +19,27 @@ ROADS = [name for name in PAGES if re.match(r"[0-8]\d-", name)]
 STATEMENTS = [name for name in PAGES if re.match(r"\d\d[a-z]-", name)]
 
 
+def tagged(name: str, tag: str) -> list[nbformat.NotebookNode]:
+    return [cell for cell in PAGES[name].cells if tag in cell.metadata.get("tags", [])]
+
+
 def prose(name: str) -> str:
-    """All that is written on a page."""
-    return "\n".join(cell.source for cell in PAGES[name].cells if cell.cell_type == "markdown")
+    """All that is written on a page, but for its exercises."""
+    cells = [cell for cell in PAGES[name].cells if cell.cell_type == "markdown"]
+    return "\n".join(cell.source for cell in cells if EXERCISE not in cell.metadata.get("tags", []))
+
+
+def count(text: str) -> int:
+    """Words, without the lines that stand for cells."""
+    return len(STRIP.sub("", BORROWED.sub("", text)).split())
 
 
 @pytest.mark.parametrize("road", ROADS)
 def test_a_road_is_short(road: str) -> None:
-    """At most 2,900 words, 6 verdicts, 7 pictures, and 16 cells to type."""
-    text = prose(road)
+    """At most 2,900 words, 6 verdicts, 12 borrowed cells, and what one would type in a quarter of an hour."""
+    text, typed = prose(road), tagged(road, TYPED)
     borrowed, strips = BORROWED.findall(text), STRIP.findall(text)
-    typed = [cell for cell in PAGES[road].cells if TYPED in cell.metadata.get("tags", [])]
-    words = len(STRIP.sub("", BORROWED.sub("", text)).split())
+    words = count(text)
     assert (words <= 2900, len(borrowed) <= 12, len(strips) <= 6, len(typed) <= 16) == (True,) * 4, (road, words)
     assert "**In short" in text[:2500], f"{road}: the answer comes first"
 
@@ -41,6 +50,18 @@ def test_a_road_borrows_what_is_there(road: str) -> None:
     asked = BORROWED.findall(prose(road))
     assert set(asked) <= lent
     assert len(set(asked)) == len(asked)
+
+
+def test_a_solution_is_folded_with_what_it_prints() -> None:
+    cells = [nbformat.v4.new_code_cell("print(2)", metadata={"tags": [tag]}) for tag in (SOLUTION, TYPED, "other")]
+    page = nbformat.v4.new_notebook(cells=cells)
+    hide_code(page)
+    assert [cell.metadata["tags"] for cell in page.cells] == [
+        ["hide-cell", SOLUTION],
+        [TYPED],
+        ["other", "remove-cell"],
+    ]
+    assert page.cells[0].metadata["mystnb"] == FOLDED
 
 
 def test_every_claim_is_on_a_statement_page_behind_a_road() -> None:
@@ -61,7 +82,7 @@ def test_a_map_is_drawn_where_its_line_stands() -> None:
     assert "02b-edge-privacy-proofs.html#cai2025-lem-a.3" in drawn
     assert "\n\n" not in drawn.rpartition("</div>")[0], "HTML of Markdown ends at an empty line"
     names = re.findall(r'<li class="claim.*?<a[^>]*>(.*?)</a>', drawn)
-    assert len(names) == len(set(names)) == 16, "a box of a phone is found by its name"
+    assert len(names) == len(set(names)) == 21, "a box of a phone is found by its name"
     cell.source = "{map}`cai2025:thm-99`"
     with pytest.raises(BuildError, match=r"02b-proofs: \{map\}`cai2025:thm-99`; allowed: an id of the ledger"):
         assemble({"02b-proofs": nbformat.v4.new_notebook(cells=[cell])}, load_ledger(ROOT))

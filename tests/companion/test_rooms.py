@@ -26,6 +26,7 @@ ACROSS = {
     ("private_aggregation", "local_aggregation"),
     ("private_uniformity", "testing_uniformity"),
     ("real_surveys", "edge_privacy"),
+    ("real_surveys", "individual_privacy"),
     ("real_surveys", "ranking_universities"),
     ("better_than_printed", "private_aggregation"),
     ("better_than_printed", "private_uniformity"),

@@ -79,6 +79,20 @@ def exponential_needs(n_items: int, error: float) -> float:
     return 2 * math.comb(n_items, 2) * math.lgamma(n_items + 1) / error
 
 
+def unanimous_excess(n_items: int, voters: int, epsilon: float) -> float:
+    """Log of a bound on the additive error of the exponential mechanism at ratio 3.
+
+    Where an order costs more than 3 OPT its weight, relative to the optimum's, is at most exp(-phi D) with D its
+    distance from the optimum and phi = epsilon n / (4 C); so the error is at most the sum over all orders of
+    D exp(-phi D), computed from the generating function of D.
+    """
+    phi = epsilon * voters / (4 * math.comb(n_items, 2))
+    j = np.arange(1, n_items + 1)
+    log_z = np.log(-np.expm1(-j * phi)).sum() - n_items * math.log(-math.expm1(-phi))
+    mean = math.fsum(1 / math.expm1(phi) - j / np.expm1(np.minimum(j * phi, 700)))
+    return float(log_z + math.log(mean))
+
+
 def one_pair_error(n_items: int, epsilon: float, voters: int = 1) -> float:
     """Proved additive error at ratio 1 of the best order of unclipped estimates from one random pair a voter."""
     return LocalMatrix(SampledOrder.calibrated(n_items=n_items, epsilon=epsilon, length=2)).additive_error(voters)

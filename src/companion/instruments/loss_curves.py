@@ -111,6 +111,8 @@ MARKS = "os^DvP"
 _LOOKS: dict[str, dict[str, Any]] = {
     "corrected": {"ls": "-", "ms": 3},
     "as run": {"ls": ":", "lw": 1.8},
+    "as printed": {"ls": (0, (5, 1.5)), "lw": 1.3},
+    "other ridge": {"ls": (0, (7, 1.5, 1.2, 1.5)), "lw": 1.3},
     "published": {"ls": "", "marker": "x", "ms": 7, "mew": 1.7},
 }
 
@@ -148,7 +150,7 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
         for colour, mark, value in zip(shades(len(values)), cycle(MARKS), values, strict=False):
             for variant, look in _LOOKS.items():
                 part = rows[(rows[curve] == value) & (rows.variant == variant)]
-                if part.empty or (variant == "as run" and value not in (values[0], values[-1])):
+                if part.empty or value not in _drawn(rows[rows.variant == variant][curve], variant):
                     continue
                 named: dict[str, Any] = {"label": "_"}
                 if variant == "corrected":
@@ -168,7 +170,8 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
     handles, labels = made[0].get_legend_handles_labels()
     names = {"published": "published"}
     if (frame.variant == "as run").any():
-        names = {"corrected": "mistakes mended", "as run": "as the authors ran it"} | names
+        estimates = {"as printed": "estimate as printed", "other ridge": "as printed, κ2 = 57"}
+        names = {"corrected": "mistakes mended", "as run": "as the authors ran it"} | estimates | names
         ends = " and ".join(epsilon_of(value, f"{_SYMBOLS[curve]} = ") for value in (values[0], values[-1]))
         said = " ".join((_MISTAKES, f"Dotted and crosses: {ends} only.", said)).strip()
     for variant, name in names.items():
@@ -178,6 +181,16 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
     key(figure, handles, labels, columns=6)
     note(figure, " ".join((RELATIVE, "Bands (95 %) are mostly narrower than a line.", said)).strip())
     return figure
+
+
+def _drawn(values: pd.Series, variant: str) -> tuple[Any, ...]:
+    """Which of a variant's curves a figure has: all, the first and the last, or the last."""
+    ordered = sorted(values.unique())
+    return tuple(
+        {"corrected": ordered, "published": ordered, "other ridge": ordered[-1:]}.get(
+            variant, ordered[:: max(1, len(ordered) - 1)]
+        )
+    )
 
 
 def _finite(values: pd.Series, last: float) -> pd.Series:
@@ -190,7 +203,6 @@ def draw_by_items(frame: pd.DataFrame) -> Figure:
     """Losses against the number of items, a curve an epsilon (Figures 1 and 5)."""
     edge = "Where one comparison is private, more items make every error smaller; counting pays less for privacy"
     voter = (
-        "With two mistakes mended every error grows with the items; "
-        "as run, the error of the strengths without noise stays level"
+        "Minus its mean the estimate gets worse with more items, and so do counts; as printed one of its errors falls"
     )
     return draw_losses(frame, "n", "epsilon", voter if "m" in frame else edge)

@@ -24,23 +24,27 @@ from companion.ledger.card import PAPERS
 from companion.ledger.claim import Check
 from companion.ledger.files import find_root
 
-__all__ = ["Certificate", "Checker", "certificate_files", "load_certificates", "uncovered", "unlike"]
+__all__ = ["STANDS", "Certificate", "Checker", "certificate_files", "load_certificates", "uncovered", "unlike"]
 
 FOLDER, CHECKER = "data/certificates", "certificates"
 #: What writes certificates: nobody needs it to check one.
 WRITER = "fill"
 #: All of them and the checker, on the site.
 ARCHIVE = "certificates.zip"
+#: How an inequality stands to the paper.
+STANDS = "as printed", "a reading", "ours"
 #: How it is said what one shows, by what stands in brackets before the printed inequality.
 SENTENCES = {
     "": "{it} {fails}.",
-    "read as": "Read as {words}: {it} {fails}.",
+    "read as": "{it} {fails}.",
     "says something": "It would say something ({words}) if {it}, which {fails}.",
     "corrected": "Our correction is sharp: {it} is reached.",
     "as printed": "What is printed is sharp: {it} is reached.",
     "all cases": "{it} holds in all {cases} cases.",
 }
 PREFIX = re.compile(rf"\[({'|'.join(filter(None, SENTENCES))})[:,]? ?([^\]]*)\] (.*)")
+#: Behind the first brackets, how it stands once more.
+AGAIN = re.compile(r"^\[(corrected|ours|read as: [^\]]*)\] ")
 SIGNS = {"<=": "≤", ">=": "≥", "==": "="}
 
 
@@ -53,6 +57,10 @@ class Certificate:
     shows: str
     printed: str
     by: str
+    stands: str = STANDS[0]
+    reading: str = ""
+    quote: str = ""
+    given: str = ""
     cases: str = ""
     record: str = ""
     #: What each side lies between.
@@ -80,8 +88,14 @@ class Certificate:
             text = text.replace(sign, shown)
         match = PREFIX.fullmatch(text)
         kind, words, text = match.groups() if match else ("", "", text)
+        text = AGAIN.sub("", text)
         fails = "fails: the two sides are equal" if self.by == "0" else f"fails by at least {least(self.by)}"
         return SENTENCES[kind].format(it=f"“{text}”", words=words, fails=fails, cases=self.cases)
+
+    @property
+    def standing(self) -> str:
+        """How it stands to the paper, and as what it is read."""
+        return f"read as: {self.reading}" if self.reading else self.stands
 
 
 def least(text: str) -> str:
@@ -99,7 +113,8 @@ def load_certificates(root: Path) -> dict[str, list[Certificate]]:
     for path in sorted((root / FOLDER).rglob("*.json")):
         it = json.loads(path.read_text(encoding="utf-8"))
         cases = f"{sum(int(here['right']) for here in it['found']):,}" if it["shows"] == "all cases" else ""
-        values = {key: it.get(key, "") for key in ("claim", "shows", "printed", "by", "record")}
+        keys = "claim", "shows", "printed", "by", "stands", "reading", "quote", "given", "record"
+        values = {key: it.get(key, "") for key in keys}
         sides = [here[side] for here in it["found"] for side in ("left", "right")]
         pairs = [(side, side) if isinstance(side, str) else side for side in sides]
         ends = tuple((Fraction(low), Fraction(high)) for low, high in pairs)

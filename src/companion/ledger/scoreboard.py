@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from companion.ledger.card import OURS, PAPERS, Html, counterexample, fill
-from companion.ledger.certificates import Certificate, load_certificates, uncovered
+from companion.ledger.certificates import STANDS, Certificate, load_certificates, uncovered
 from companion.ledger.claim import Check, Record, decisive
 from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, VERDICTS, Claim, find_root, load_ledger
 from companion.ledger.judge import Difference, differing
@@ -94,6 +94,7 @@ class Entry:
             {"id": claim.id, "paper": self.paper, "verdict": self.verdict, "ours": claim.ours}
             | {key: getattr(claim, key) or "" for key in (*keys, "method", "chapter")}
             | {"certificates": " ".join(it.file for it in self.certificates)}
+            | {"stands": "; ".join(it.stands for it in self.certificates)}
             | ({"differs": str(self.differs)} if self.differs else {})
         )
 
@@ -184,6 +185,15 @@ class Scoreboard:
         order = [it for it in (*PAPERS.values(), "all") if it in table.index]
         return table.loc[order, [*(it for it in SHOWN if it in table), "all"]].rename_axis(index=None, columns=None)
 
+    def standing(self) -> pd.DataFrame:
+        """How the inequalities that certificates refute stand to the paper (column), by paper (row), with totals."""
+        those = [(it.paper, one.stands) for it in self.entries for one in it.certificates if one.shows == "violated"]
+        papers, stands = zip(*those, strict=True)
+        table = pd.crosstab(pd.Series(papers), pd.Series(stands), margins=True, margins_name="all")
+        order = [it for it in (*PAPERS.values(), "all") if it in table.index]
+        table = table.reindex(index=order, columns=[*STANDS, "all"], fill_value=0)
+        return table.rename_axis(index=None, columns=None)
+
     def without_certificate(self) -> Html:
         """The claims that have none though their verdict is of such a kind, with the reason."""
         those = [it for it in self.entries if it.claim.id in self.uncovered]
@@ -233,4 +243,6 @@ class Scoreboard:
         wrong.sort(key=lambda entry: order.index(entry.claim.impact or order[-1]))
         impacts = Counter(entry.claim.impact for entry in wrong)
         unsure = {name: it for name, it in self.differing.items() if name.split(":")[0] == paper}
-        return Html(fill("errata.html", entries=wrong, impacts=impacts, differing=unsure))
+        shown = Counter(it.stands for entry in wrong for it in entry.certificates if it.shows == "violated")
+        stands = {it: shown[it] for it in STANDS} if shown else {}
+        return Html(fill("errata.html", entries=wrong, impacts=impacts, stands=stands, differing=unsure))

@@ -28,6 +28,9 @@ MAP = re.compile(r"^\{map\}`([\w.:-]+)`[ \t]*$", re.MULTILINE)
 GLUED = re.compile(r"\{glue:text\}`([\w-]+)")
 #: Tag of a cell whose input a reader would type, and so sees.
 TYPED = "typed"
+#: Tags of a question to the reader, and of the cell that answers it, which unfolds.
+EXERCISE, SOLUTION = "exercise", "solution"
+FOLDED = {"code_prompt_show": "Solution", "code_prompt_hide": "Solution"}
 
 Pages = MutableMapping[str, nbformat.NotebookNode]
 
@@ -69,10 +72,16 @@ def _cited(bibtex: str, heading: str) -> str:
 
 
 def hide_code(page: nbformat.NotebookNode) -> None:
-    """Show no input but what is tagged as typed, and no parameters; the notebook to download has everything."""
+    """Show no input but what is tagged as typed, and no parameters; the notebook to download has everything.
+
+    A solution is folded, with what it prints.
+    """
     for cell in page.cells:
         tags = set(cell.metadata.get("tags", []))
-        if cell.cell_type == "code" and TYPED not in tags:
+        if SOLUTION in tags:
+            cell.metadata["tags"] = sorted(tags | {"hide-cell"})
+            cell.metadata["mystnb"] = {**cell.metadata.get("mystnb", {}), **FOLDED}
+        elif cell.cell_type == "code" and TYPED not in tags:
             hidden = {"parameters", "injected-parameters"} & tags or not cell.get("outputs")
             tags = (tags - {"hide-input"}) | {"remove-cell" if hidden else "remove-input"}
             cell.metadata["tags"] = sorted(tags)

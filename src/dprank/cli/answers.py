@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from dprank._require import shown
 from dprank.cli.manual import quoted
 from dprank.data.accounts import BLANK, Intake
+from dprank.data.amounts import amount_of
 from dprank.data.answers import NotDeclared, number_in
 from dprank.data.cleaning import nearest
 from dprank.data.declaration import Declaration
@@ -50,7 +52,7 @@ def _seen(intake: Intake) -> str:
     numbers = {number_in(text) for text in others}
     few = len(most) <= 3 and numbers <= {None}  # words for a tie, and the like
     if intake.kept and (few or intake.kept >= sum(others.values())):
-        ties = [f"names,{text}=0.5" for text, _ in most[:1] if not set(text) & set(",=")]
+        ties = [f"names,{text}=0.5" for text, _ in most[:1] if "," not in text]
         tie = "".join(f", or --map {quoted(it)} where that is a tie" for it in ties)
         codes = any(number_in(item) in (0, 1, 2) for item in intake.data.items)
         return f"{told}: --map names fits{tie}" + "; or outcome or position, if the numbers are no items" * codes
@@ -59,7 +61,7 @@ def _seen(intake: Intake) -> str:
             return f"{told}: --map {word} fits, where 1 is the first"
     if like := next((it for text, _ in most[:3] if (it := nearest(text, intake.data.items))), None):
         return f"{told}: where that is how {shown(like)} is written, --map names fits, with --clean or --alias"
-    if any(set(text) & set(",=") for text, _ in most[:_SHOWN]):
+    if any("," in text for text, _ in most[:_SHOWN]):
         return f"{told}: a file for --plan says it, in a line like answers = {{{most[0][0]!r} = 1.0, …}}"
     meant = f"--map {quoted(','.join(f'{text}=' for text, _ in most[:_SHOWN]))}"
     if len(most) > _SHOWN:
@@ -81,7 +83,7 @@ def slips_of_rows(intake: Intake, declared: Declaration) -> list[str]:
     'weights are whole numbers, and some have decimals'
     """
     told = [] if declared.kind != "comparisons" else _answers(intake, declared)
-    if declared.weight is not None and (told_of := _fractions(intake)):
+    if declared.weight is not None and (told_of := _fractions(intake, declared)):
         told.append(told_of)
     return told
 
@@ -104,9 +106,10 @@ def _answers(intake: Intake, declared: Declaration) -> list[str]:
     return told
 
 
-def _fractions(intake: Intake) -> str:
-    """What to do about weights with decimals."""
-    numbers = [it for text in intake.misread if (it := number_in(text)) is not None and it > 0 and it != int(it)]
+def _fractions(intake: Intake, declared: Declaration) -> str:
+    """What to do about weights with decimals; of numbers that may be thousands nothing."""
+    sure = [text for text in intake.misread if not math.isnan(amount_of(text, declared.thousands))]
+    numbers = [it for text in sure if (it := number_in(text)) is not None and it > 0 and it != int(it)]
     if not numbers or "no such weight" not in intake.left_out:
         return ""
     digits = min(2, max(-int(it.normalize().as_tuple().exponent) for it in numbers))

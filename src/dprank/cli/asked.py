@@ -22,7 +22,8 @@ SAY = {
 }
 #: Flags that say what a row is, by what it is; and the questions that take it.
 FLAGS = {
-    "ballots": "wide long orders ranks ballots unranked repeated ballot weight max-weight times best lowest withdrawn",
+    "ballots": "wide long orders ranks ballots unranked repeated ballot weight max-weight times thousands best lowest "
+    "withdrawn",
     "comparisons": "comparisons pairs",
     "tallies": "item per-person",
 }

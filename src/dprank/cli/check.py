@@ -36,6 +36,7 @@ from dprank.cli.options import (
     Plan,
     Ranks,
     Repeated,
+    Thousands,
     Times,
     Unranked,
     UnrankedAs,
@@ -93,6 +94,7 @@ def check(
     withdrawn: Withdrawn = None,
     max_weight: MaxWeight = None,
     times: Times = None,
+    thousands: Thousands = None,
     clean: Clean = None,
     alias: Alias = None,
     before_looking: BeforeLooking = None,
@@ -136,6 +138,7 @@ def check(
         withdrawn=withdrawn,
         max_weight=max_weight,
         times=times,
+        thousands=thousands,
         before_looking=before_looking,
     )
 

@@ -28,7 +28,7 @@ from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import opened, publish
 from dprank.release import LARGE_DELTA, warn_of_delta
-from dprank.sentences import ASKED, answer, counted, declared_of, ranges, shown_frame, told, unit_of
+from dprank.sentences import ASKED, answer, counted, declared_of, of_data, ranges, shown_frame, told, unit_of
 
 __all__ = ["checked", "drawing_of", "drawn_of", "finish"]
 
@@ -51,7 +51,8 @@ def finish(
     release, receipt = drawn
     text, showing = None, False
     try:
-        text = publish(release, question, declared, top=top, receipt=receipt, **(named or {}), **drawing)
+        said: dict[str, Any] = {**(named or {}), "rehearsal": release.source == "seeded"}
+        text = publish(release, question, declared, top=top, receipt=receipt, **said, **drawing)
         if out:
             write_new(out, text)
         showing = True
@@ -122,7 +123,8 @@ def _show(
     """The answer, its table, and what it means; a winner and a decision are words alone."""
     (release, receipt), shown = drawn, console()
     found, frame = ranges(release, **drawing), shown_frame(release, **drawing)
-    shown.print(ASKED[question], markup=False)
+    for line in (*of_data(file), ASKED[question]):
+        shown.print(line, markup=False)
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     shown.print(answer(release, found, unit, bound), markup=False)
     if question not in ("winner", "agreement"):

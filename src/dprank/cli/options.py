@@ -115,6 +115,10 @@ Times = Annotated[
     str | None,
     typer.Option(help="The column that says for how many ballots a row stands; none: each row is one ballot."),
 ]
+Thousands = Annotated[
+    str | None,
+    typer.Option(help="Of --times and --weight what stands between thousands: '.', ',', ' ' or none; 1.000 needs it."),
+]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
 Wide = Annotated[
     bool, typer.Option("--wide", help="Ballots with a column an item, which holds its place, 1 for the best.")
@@ -232,8 +236,8 @@ BeforeLooking = Annotated[
     str | None,
     typer.Option(
         help="Which rules, with commas between, were chosen before anybody looked, or by the list of items alone: "
-        "names of --clean, aliases, places, best, lowest, unranked_as, withdrawn; all; none. A release names the "
-        "others."
+        "names of --clean, aliases, places, best, lowest, unranked_as, withdrawn, thousands; all; none. A release "
+        "names the others."
     ),
 ]
 
@@ -279,10 +283,10 @@ def listed(text: str | None) -> tuple[str, ...]:
 
 
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
-    """What stands before and after the sign = of each text: of an alias the last one, as headers say '1 = best'."""
+    """What stands before and after the last sign = of each text: a header says '1 = best', and an answer is '='."""
     pairs: dict[str, str] = {}
     for text in texts:
-        key, sign, value = text.rpartition("=") if name == "alias" else text.partition("=")
+        key, sign, value = text.rpartition("=")
         if not sign or not key:
             raise ValueError(f"{name} = {shown(text)}; name=value is needed")
         if pairs.setdefault(key, value) != value:

@@ -51,6 +51,7 @@ from dprank.cli.options import (
     Repeated,
     Replaces,
     Sampled,
+    Thousands,
     Times,
     Title,
     Top,
@@ -251,6 +252,7 @@ def consensus(
     withdrawn: Withdrawn = None,
     max_weight: MaxWeight = None,
     times: Times = None,
+    thousands: Thousands = None,
     items: Items = None,
     person: Person = None,
     protect: ProtectBallot = None,
@@ -296,6 +298,7 @@ def consensus(
         withdrawn=withdrawn,
         max_weight=max_weight,
         times=times,
+        thousands=thousands,
     )
     # how many ballots count is part of the data: margins of full ballots would tell whether it is odd
     full = declared.ballots == "full" and declared.weight is None and mechanism != "NoisyMatrix"
@@ -348,6 +351,7 @@ def winner(
     withdrawn: Withdrawn = None,
     max_weight: MaxWeight = None,
     times: Times = None,
+    thousands: Thousands = None,
     items: Items = None,
     person: Person = None,
     protect: ProtectBallot = None,
@@ -392,6 +396,7 @@ def winner(
         withdrawn=withdrawn,
         max_weight=max_weight,
         times=times,
+        thousands=thousands,
     )
     full = declared.ballots == "full" and declared.weight is None
     chosen = mechanism_paid_by(
@@ -440,6 +445,7 @@ def agreement(
     withdrawn: Withdrawn = None,
     max_weight: MaxWeight = None,
     times: Times = None,
+    thousands: Thousands = None,
     items: Items = None,
     person: Person = None,
     protect: ProtectBallot = None,
@@ -482,6 +488,7 @@ def agreement(
         withdrawn=withdrawn,
         max_weight=max_weight,
         times=times,
+        thousands=thousands,
     )
     if declared.ballots != "full" or declared.weight is not None:
         raise ValueError("ballots are declared as tied, partial or weighted; the test of agreement takes full ones")

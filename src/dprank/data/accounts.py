@@ -145,7 +145,9 @@ class Ledger:
         return np.isin(self.gone, [REASONS.index(reason) + 1 for reason in reasons])
 
     def met(self, text: str, cleaned: str, code: int, number: int, items: tuple[str, ...]) -> None:
-        """A label of an item in so many cells."""
+        """A label of an item in so many cells; of none where only rows beyond the header have it."""
+        if not number:
+            return
         self.written[text] += number
         if code < 0:
             self.unknown[cleaned] += number
@@ -219,7 +221,7 @@ class Table:
 
     def items(self, name: str) -> NDArray[np.int64]:
         """Codes of the items that a column holds, -1 of any other."""
-        codes, counts = _counted(self.column(name))
+        codes, counts = self.counted(self.column(name))
         return np.array([*self.coded(counts).values()], np.int64)[codes]
 
     def coded(self, counts: Any) -> dict[str, int]:
@@ -233,25 +235,27 @@ class Table:
 
     def read(self, column: Any, meaning: Callable[[str], float]) -> NDArray[np.float64]:
         """What the texts of a column mean, not-a-number where nothing; -inf is told to the curator as misread."""
-        codes, counts = _counted(column)
+        codes, counts = self.counted(column)
         meant = np.array([meaning(text) for text in counts], float)
         for text, value in zip(counts, meant.tolist(), strict=True):
-            if value == -math.inf:
+            if value == -math.inf and counts[text]:
                 self.ledger.misread[text] += counts[text]
         return meant[codes]
+
+    def counted(self, column: Any) -> tuple[NDArray[np.int64], dict[str, int]]:
+        """Which text every cell holds, and in how many cells each is: the most frequent first, then as they come.
+
+        Of a row with more fields than the header nothing is known: none of its cells is one.
+        """
+        codes, distinct = column.factorize()
+        texts, counts = distinct.tolist(), np.bincount(codes[~self.beyond], minlength=len(distinct))
+        order = np.argsort(-counts, kind="stable")
+        return np.argsort(order)[codes], {texts[at]: int(counts[at]) for at in order}
 
     def done(self, data: Any) -> Intake:
         """The data, and the account."""
         unused = (*(it for it in self.frame.columns if it not in self.used), *self.others)
         return replace(self.ledger.done(data, self.said), unused=tuple(map(str, unused)))
-
-
-def _counted(column: Any) -> tuple[NDArray[np.int64], dict[str, int]]:
-    """Which text every cell holds, and in how many cells each is: the most frequent first, then as they come."""
-    codes, distinct = column.factorize()
-    texts, counts = distinct.tolist(), np.bincount(codes, minlength=len(distinct))
-    order = np.argsort(-counts, kind="stable")
-    return np.argsort(order)[codes], {texts[at]: int(counts[at]) for at in order}
 
 
 def people_column(declared: Declaration) -> Callable[[str], bool]:

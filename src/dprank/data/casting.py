@@ -20,6 +20,7 @@ that close nor items that stay apart change a sensitivity, and what protects a b
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,10 +30,11 @@ from numpy.typing import NDArray
 
 from dprank._require import MOST_AT_ONCE
 from dprank.data.accounts import AGAIN, ALTERED, BEYOND, OPEN, TAKEN_OFF, Intake, Ledger, Table, ids_of
+from dprank.data.amounts import count_of
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
-from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, count_of, counts, number_of, place_reader
+from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, counts, place_reader
 from dprank.data.preflib import read_preflib
 
 __all__ = ["long", "orders", "preflib", "ranks", "wide"]
@@ -57,7 +59,7 @@ def orders(table: Table) -> Intake:
     person = None if declared.person is None else table.person(declared.person)
     column = table.column(declared.columns[0])
     codes, distinct = column.factorize()
-    cells = np.bincount(codes, minlength=len(distinct))
+    cells = np.bincount(codes[~table.beyond], minlength=len(distinct))
     said = _Said(len(distinct), len(declared.items))
     for at, text in enumerate(distinct):
         for place, tied in enumerate(text.split(declared.between or ">")):
@@ -77,7 +79,7 @@ def ranks(table: Table) -> Intake:
     said = _Said(len(table.frame), len(declared.items))
     for place, name in enumerate(declared.columns):
         codes, distinct = table.column(name).factorize()
-        cells = np.bincount(codes, minlength=len(distinct)).tolist()
+        cells = np.bincount(codes[~table.beyond], minlength=len(distinct)).tolist()
         found = names.coded(dict(zip(distinct.tolist(), cells, strict=True)), ledger, declared.items)
         code = np.array([found[it] for it in distinct.tolist()], np.int64)[codes]
         for item in (*range(len(declared.items)), UNKNOWN, COUNTED):
@@ -119,7 +121,7 @@ def _repeat(table: Table) -> None:
         return
     most = MOST_AT_ONCE // max(1, len(table.declared.items))
 
-    read = table.read(table.column(str(name)), lambda text: count_of(text, most))
+    read = table.read(table.column(str(name)), lambda text: count_of(text, table.declared.thousands, most))
     wrong = read == -math.inf
     each = np.where(wrong, 1, read).astype(np.int64)
     if each.sum() > most:
@@ -157,8 +159,7 @@ def _row_groups(table: Table, person: Any) -> dict[str, Any]:
 
 def _weights(table: Table, name: str) -> NDArray[np.float64]:
     def meaning(text: str) -> float:
-        weight = number_of(text)
-        return weight if 0 <= weight < math.inf and weight == int(weight) else -math.inf
+        return count_of(text, table.declared.thousands, sys.float_info.max)
 
     return table.read(table.column(name), meaning)
 
@@ -210,7 +211,7 @@ def long(table: Table) -> Intake:
 def _names(table: Table, name: str) -> NDArray[np.int64]:
     """Codes of the names that a column holds."""
     codes, distinct = table.column(name).factorize()
-    cells = np.bincount(codes, minlength=len(distinct)).tolist()
+    cells = np.bincount(codes[~table.beyond], minlength=len(distinct)).tolist()
     found = Names(table.declared).coded(
         dict(zip(distinct.tolist(), cells, strict=True)), table.ledger, table.declared.items
     )

@@ -11,13 +11,14 @@ from typing import Any, Literal, Self, get_args
 
 from dprank._require import require_one_of, require_whole, settle, shown, visible
 from dprank.data.accounts import Intake
+from dprank.data.amounts import MARKS
 from dprank.data.answers import settled_answers
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
 from dprank.data.files import require_path, require_regular
 from dprank.data.intake import pair_of, read_file
-from dprank.data.places import meanings
+from dprank.data.places import BACKWARDS, meanings
 
 __all__ = [
     "COMPLETE",
@@ -55,6 +56,7 @@ OF = {
     "lowest": ("ballots",),
     "times": ("ballots",),
     "between": ("ballots",),
+    "thousands": ("ballots",),
 }
 #: Rules of ballots that some forms alone have, and why others have not.
 OF_FORMS = {
@@ -66,18 +68,24 @@ OF_FORMS = {
 }
 
 #: Rules that a published file tells, where they are not the usual ones; which number is best, always.
-RULES_OF_BALLOTS = ("ballots", "repeated", "weights", "places", "cells", "no place", "withdrawn", "times", "answers")
+RULES_OF_BALLOTS = (
+    *("ballots", "repeated", "weights", "places", "cells", "no place", "withdrawn", "times", "numbers", "answers"),
+    "data",
+)
 #: What an answer about two items means, by the name of the meaning.
 MEANT = {
     "names": "the name of the item that is preferred",
     "outcome": "1 for the first item, 0 for the second, 0.5 for a tie",
     "position": "1 for the first item, 2 for the second",
 }
+#: Why counts of categories are none.
+TOTALS = "totals alone say nothing of who is in several of them: a row for each person and item is needed"
 #: Keys by which somebody says what cells mean, beside `clean`; each may be chosen after a look at them.
-MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn")
+MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn", "thousands")
 #: Lines of a declaration that hold words of cells, as somebody may have read them there.
 _OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ")
-#: What is said of ballots that need not be full.
+#: What is said of full ballots, where others are beside them; and of those that need not be full.
+FULL = "all items, none alike"
 COMPLETE = {
     "tied": "all items, with ties",
     "apart": "some items, with or without ties; an item without a place is compared with no other",
@@ -157,6 +165,9 @@ class Declaration:
     times : str, optional
         The column that says for how many ballots a row stands, where nobody is named; "none" that each row is one,
         whatever columns are called.
+    thousands : {".", ",", "'", " ", "none"}, optional
+        Of `times` and `weight` what stands between thousands, or that nothing does. Until it is said ``1.000``,
+        ``1,000`` and ``1 000`` are no numbers: a file does not say whether they are one, or one thousand.
     before_looking : sequence of str, optional
         Which rules of `clean` (and "aliases") were chosen before anybody looked at the data, or by the list of items
         alone. Nothing can check it: it is declared, and a published release names all others as tuned on the data.
@@ -205,13 +216,15 @@ class Declaration:
     between: str | None = None
     withdrawn: tuple[str, ...] = ()
     times: str | None = None
+    thousands: str | None = None
     before_looking: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, get_args(Kind))
         for name, kinds in OF.items():
             if getattr(self, name) is not None and self.kind not in kinds:
-                raise ValueError(f"{name} = {shown(getattr(self, name))}; {self.kind} have none")
+                totals = f"; {TOTALS}" if (name, self.kind) in (("times", "tallies"), ("weight", "tallies")) else ""
+                raise ValueError(f"{name} = {shown(getattr(self, name))}; {self.kind} have none{totals}")
         forms = FORMS[self.kind]
         form = next(iter(forms)) if self.form is None else require_one_of("form", self.form, tuple(forms))
         columns = _texts("columns", self.columns)
@@ -238,7 +251,7 @@ class Declaration:
                 raise ValueError(f"items[{at}] is no text of Unicode, and cannot be written")
         codes = {name: at for at, name in enumerate(item_names([clean(item) for item in items]))}  # no two alike
         if self.kind == "tallies" and self.person is None:
-            raise ValueError("person = None; tallies are bounded by person: say which column names them")
+            raise ValueError(f"person = None; tallies are bounded by person: say which column names them; {TOTALS}")
         settle(self, columns=columns, items=items, clean=rules, aliases=aliases, form=form)
         if self.before_looking is not None:
             before = _texts("before_looking", self.before_looking)
@@ -298,10 +311,21 @@ class Declaration:
             settle(self, lowest=float(self.lowest))
         if self.between is not None and not _texts("between", [self.between])[0].strip("= "):
             raise ValueError(f"between = {shown(self.between)}; a sign is needed, and = stands between tied items")
+        if self.between is not None and (mark := next((it for it in self.between if it in BACKWARDS), None)):
+            raise ValueError(
+                f"between = {shown(self.between)}; {mark} says that the best comes last, and an order is read the best "
+                "first: write it that way round, as A > B"
+            )
         if self.between == ">":
             settle(self, between=None)
         if self.times not in (None, "none") and self.person is not None:
             raise ValueError(f"times = {shown(self.times)}; where a column says who, each row is one person's")
+        if self.thousands is not None:
+            if self.thousands not in (*MARKS, "none"):
+                allowed = "a point, a comma, a blank or ' , or none"
+                raise ValueError(f"thousands = {shown(self.thousands)}; {allowed} is what stands between thousands")
+            if self.times in (None, "none") and self.weight is None:
+                raise ValueError(f"thousands = {shown(self.thousands)}; only times and weight name a column of amounts")
         meanings(self)
 
     def _settle_ballots(self) -> None:
@@ -391,6 +415,9 @@ class Declaration:
             rules["answers"] = meant or f"{_some(self.answers, 'answer')} with a declared meaning"
         if self.times not in (None, "none"):
             rules["times"] = "a row stands for as many ballots as it says"
+        if self.thousands is not None:
+            what = "nothing" if self.thousands == "none" else "a blank" if self.thousands == " " else self.thousands
+            rules["numbers"] = f"of ballots, and weights, have {what} between thousands"
         return rules
 
     @classmethod
@@ -516,6 +543,7 @@ def declared_part(path: str | Path) -> dict[str, Any]:
         "weight",
         "best",
         "times",
+        "thousands",
         "between",
     ):
         if type(given.get(key, "")) is not str:

@@ -78,16 +78,32 @@ def read_table(path: Any, labels: Sequence[str], numbers: Sequence[str] = ()) ->
     options: Any = {"dtype": dict.fromkeys(labels, str), "na_values": gone, "keep_default_na": False}
     options["compression"] = None
     with reading(named, "CSV"):
-        whole = Path(path).read_bytes() if isinstance(path, str | os.PathLike) else path.read()
-        frame = pd.read_csv(AtOnce(whole), low_memory=False, **options)
         header_only: Any = {"compression": None, "header": None, "nrows": 1, "dtype": str, "na_filter": False}
         again = pd.read_csv(path, **header_only) if isinstance(path, str | os.PathLike) else None
+    if again is not None and len(again):
+        _require_commas(named, again.iloc[0].tolist(), [*labels, *numbers])
+    with reading(named, "CSV"):
+        whole = Path(path).read_bytes() if isinstance(path, str | os.PathLike) else path.read()
+        frame = pd.read_csv(AtOnce(whole), low_memory=False, **options)
     if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is too much for names of rows
         raise ValueError(f"{named} is no CSV table: its rows have more fields than its header")
     if again is not None and len(again):  # pandas renames a column that comes again
         header = again.iloc[0].tolist()
         require_columns(header, [name for name in (*labels, *numbers) if header.count(name) > 1])
     return frame
+
+
+def _require_commas(named: str, header: list[str], asked: list[Any]) -> None:
+    """Refuse a header that has what is asked for by another sign between its names."""
+    names = {name.strip('"') for name in header}
+    if not asked or names.issuperset(asked):
+        return
+    for sign, said in (("\t", "tabs"), (";", "semicolons"), ("|", "bars")):
+        if {it.strip('"') for it in ",".join(header).split(sign)}.issuperset(asked):
+            named = Path(named).name
+            raise ValueError(
+                f"{named} is separated by {said}, and this reads commas alone: dprank.Declaration(…).read takes either"
+            )
 
 
 class AtOnce:

@@ -12,6 +12,8 @@ __all__ = ["joined_items", "like_header", "no_column", "no_pair"]
 
 #: Names of a header among which the nearest is looked for.
 LOOKED_AMONG = 2_000
+#: What pandas calls a column without a name.
+_NO_NAME = re.compile("Unnamed: [0-9]+")
 #: Missing names that are told.
 TOLD = 3
 
@@ -45,6 +47,12 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
     lacks = f"no column {told} ({', '.join(filter(None, (columns, cut)))})"
     if whole := joined_items(names, items, missing):
         return f"{lacks}; {shown(whole)} is one, with a comma in its name: name all items in a text file, one a line"
+    blank = sum(not it.strip() or bool(_NO_NAME.fullmatch(it)) for it in names)
+    if blank > 1 or (blank and len(names) == 2):
+        return (
+            f"{lacks}; {blank} of them have no name in line 1: is it a title, or the first of two header lines? One "
+            "line of names is needed, and nothing above it"
+        )
     if len(names) == 1:
         return f"{lacks}; commas, semicolons, tabs or bars are needed between columns, and no title above them"
     if items and len(items) > 1 and set(items) <= set(missing):  # of a wide table no item is a column

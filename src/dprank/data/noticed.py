@@ -15,11 +15,12 @@ import numpy as np
 from dprank._require import shown
 from dprank.data.accounts import BEYOND, Intake, people_column
 from dprank.data.bounding import nameless, person_ids
+from dprank.data.noticed_amounts import in_amounts
 from dprank.data.noticed_cells import Raw, in_cells
+from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
+from dprank.data.noticed_names import called_a_count, summed_up
 from dprank.data.noticed_places import in_places
-from dprank.data.noticed_questions import in_questions
-from dprank.data.places import counts
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ TIMES = 10
 #: What to do where most rows are left out for a reason.
 ADVICE = {
     "no person": "is the column of --person the one that says who?",
-    BEYOND: "is line 1 the header, and no title above it?",
+    BEYOND: "is line 1 the header, no title above it, and is there a name for every column? (R leaves out that of its "
+    "row names: write.csv with row.names = FALSE)",
     "not every place once": "they do not rank all items once, as --ballots full has it: --ballots tied takes equal "
     "places, --ballots partial items without a place",
     "an item without a place": "--ballots partial takes ballots that leave items out",
@@ -48,14 +50,10 @@ ADVICE = {
     "an item compared with itself": "are the columns of --comparisons the right ones?",
     "another ballot of the same person": "is the column of --person the one that says who?",
 }
-#: Names of columns that say for how many a row stands, or how much it counts.
-COUNTS = """count counts cnt n num number freq frequency times multiplicity multiplier weight weights w wt wgt total
-totals size anzahl gewicht nombre effectif poids sales sold qty quantity amount purchases"""
-#: The same at the end of a name, too: number of customers.
-CROWDS = """votes voters ballots responses respondents people persons customers buyers users patients clients households
-visitors members participants"""
-#: Of these those that say who, as often as not: a member's number.
+#: Names of columns of counts that say who, as often as not: a member's number.
 NAMES = "num number weight weights w wt wgt size"
+#: So many rows may sum up the others.
+SUMS = 6
 #: What to do about a table of totals.
 _TO_DO = {
     "tallies": (
@@ -109,13 +107,15 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     """
     found = [*_lost(declared, intake)]
     if raw is not None:
+        sums, said = _sums(raw, intake)
         found += [
+            *filter(None, [said]),
+            *in_amounts(raw),
             *_person(raw),
             *_totals(raw),
-            *_counted(raw, intake),
-            *in_questions(raw, intake),
+            *in_unused(raw, intake),
             *in_cells(raw, intake),
-            *in_places(raw),
+            *in_places(raw.without(sums)),
         ]
     return (*found, *in_graph(declared, intake))
 
@@ -208,12 +208,6 @@ def _differing(texts: Any, who: Any, several: Any) -> str:
     return " and ".join(sorted(found))
 
 
-def _called_a_count(name: str) -> bool:
-    """Whether a column is called so as one that says for how many a row stands: `n_customers` is, too."""
-    words = [it for it in re.split(r"[\W_]+", name.casefold()) if it]
-    return counts(name) or " ".join(words) in COUNTS.split() or " ".join(words[-1:]) in CROWDS.split()
-
-
 def _totals(raw: Raw) -> Iterator[str]:
     """A count in the place of who it was: every row is taken for one person, called 500."""
     name = raw.declared.person
@@ -228,7 +222,7 @@ def _totals(raw: Raw) -> Iterator[str]:
         return
     if distinct == list(range(distinct[0], distinct[0] + len(distinct))):  # rows by number
         return
-    called = _called_a_count(name) and name.strip().casefold() not in NAMES.split()
+    called = called_a_count(name) and name.strip().casefold() not in NAMES.split()
     if called or _each_item_once(raw):
         yield (
             f"the column of --person, {shown(name)}, holds whole numbers: is this a table of totals? dprank counts "
@@ -244,21 +238,21 @@ def _each_item_once(raw: Raw) -> bool:
     return column is not None and len(column) > 2 and column.str.strip().nunique() == len(column)
 
 
-def _counted(raw: Raw, intake: Intake) -> Iterator[str]:
-    """A column that is not used, and looks as if a row stood for several."""
-    for name in intake.unused:
+def _sums(raw: Raw, intake: Intake) -> tuple[Any, str]:
+    """Rows that sum up the others, by what they are called: which ones, and a sentence."""
+    none = np.zeros(len(raw.frame), bool)
+    for name in (*filter(None, [raw.declared.person]), *intake.unused):
         column = raw.column(name)
-        if column is None or not _called_a_count(name):
+        if column is None:
             continue
-        cells = [it for it in map(str.strip, column.unique().tolist()) if it]
-        if not cells or set(cells) == {"1"} or not all(it.isascii() and it.isdigit() for it in cells):
+        codes, distinct = column.factorize()
+        called = np.array([len(str(it)) < 40 and summed_up(str(it)) for it in distinct], bool)
+        rows = called[codes]
+        if not 0 < rows.sum() <= min(SUMS, len(rows) / 2) or np.bincount(codes)[called].max() > 2:
             continue
-        numbers = np.sort(np.array(cells, float))
-        if len(column) < 3 or not np.array_equal(numbers, numbers[0] + np.arange(len(column))):  # else rows by number
-            say = {
-                "ballots": f": --times {shown(name)} says so, or --weight, if that is how much it counts",
-                "comparisons": ": if so, write the row as often as it counts",
-                "tallies": ": if it counts people, write a row for each, with a person of its own",
-            }[raw.declared.kind]
-            seen = f"column {shown(name)} is not used and holds whole numbers"
-            yield f"{seen}: does a row stand for so many? It counts once{say}"
+        text = next(str(it) for it, is_sum in zip(distinct, called, strict=True) if is_sum)
+        number, seen = int(rows.sum()), f"called as sums and means are, as {shown(text)} in {shown(name)}"
+        if number == 1:
+            return rows, f"1 row is {seen}: it counts like others; take it out"
+        return rows, f"{number} rows are {seen}: they count like others; take them out"
+    return none, ""

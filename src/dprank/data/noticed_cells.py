@@ -11,8 +11,9 @@ import numpy as np
 
 from dprank._require import shown
 from dprank.data.accounts import Intake
+from dprank.data.amounts import count_of
 from dprank.data.cleaning import cleaner
-from dprank.data.places import NONE, count_of
+from dprank.data.places import BACKWARDS, NONE
 
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
@@ -28,15 +29,16 @@ SIGNS = {it: f"'{it}'" for it in (";", "|", ",", "->", "→", "<", "/", "+", "&"
 }
 #: Texts of one kind that are looked at, the most frequent ones.
 LOOKED_AT = 2_000
-#: Signs that put the best last, or that a flag holds badly.
-BACKWARDS = " \n\t<≺≼←‹«"
+#: Blanks, which a flag holds badly.
+BLANKS = " \n\t"
 #: So many other signs are tried.
 FEW_SIGNS = 20
 #: So many items may stand in one cell with nothing between.
 JOINED = 500
+_SIGN = re.compile(r"->|[<>≻≽≥≿»›→⇒⟶≺≼≤≾←⇐⟵«‹﹤﹥＜＞]")
 _BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
 _LISTED = re.compile(r"\s*+[0-9]++\s*+[.)]\s*+")
-_BEHIND = re.compile(r"(.+?)\s*+(?:[:;,(\[xX×*]|\s)\s*+([0-9]++)\s*+[)\]]?\s*+", re.DOTALL)
+_BEHIND = re.compile(r"(.+?)(?:\s*+[:;,(\[xX×*]|\s)\s*+([0-9]++)\s*+[)\]]?\s*+", re.DOTALL)
 
 
 class Raw:
@@ -59,6 +61,14 @@ class Raw:
     def item(self, text: str) -> int | None:
         """The code of an item, however blanks are around it."""
         return self.codes.get(self.clean(text), self.codes.get(self.clean(text.strip())))
+
+    def without(self, rows: Any) -> Raw:
+        """The same without some rows."""
+        return Raw(self.declared, self.frame.loc[~rows]) if rows.any() else self
+
+    def known(self, text: str) -> bool:
+        """Whether a text is an item."""
+        return self.item(text) is not None
 
     def parts(self, order: str) -> list[str]:
         """What stands between the signs of an order as text."""
@@ -167,8 +177,16 @@ def _lists(raw: Raw, texts: Mapping[str, int]) -> Iterator[str]:
 def _split(raw: Raw, sign: str) -> str:
     """What to do about cells that hold several items."""
     declared = raw.declared
-    reads = bool(sign.strip(BACKWARDS)) and "=" not in sign and not any(sign in item for item in declared.items)
+    backwards = not set(sign).isdisjoint(BACKWARDS)
+    reads = (
+        bool(sign.strip(BLANKS))
+        and not backwards
+        and "=" not in sign
+        and not any(sign in item for item in declared.items)
+    )
     if declared.form == "orders":
+        if backwards:
+            return f"{sign} says that the best comes last: turn the orders round, as A > B > C, the best first"
         return f"--between {shown(sign)} reads it, the best first; else " * reads + "an order is written A > B > C"
     if declared.kind != "ballots":
         return f"write a row for each person and {'item' if declared.kind == 'tallies' else 'pair'}"
@@ -212,7 +230,9 @@ def _taken_off(raw: Raw) -> Iterator[str]:
     times = None if declared.times in (None, "none") else raw.column(str(declared.times))
     if times is not None:  # as they are counted: a cell that is no number is one ballot
         codes, distinct = times.factorize()
-        each = np.array([1 if (it := count_of(str(text))) < 0 else int(it) for text in distinct], np.int64)[codes]
+        each = np.array(
+            [1 if (it := count_of(str(text), declared.thousands)) < 0 else int(it) for text in distinct], np.int64
+        )[codes]
     number, rows = int(each[lost].sum()), int(each.sum())
     if not number:
         return
@@ -222,27 +242,50 @@ def _taken_off(raw: Raw) -> Iterator[str]:
 
 
 def _counts(raw: Raw) -> Iterator[str]:
-    """A number before an order, or behind it; or before each of its items."""
+    """A number before an order, or behind it; or beside each of its items; or another sign between two of them."""
     column = raw.column(raw.declared.columns[0])
     if column is None:
         return
-    before: dict[str, int] = {}
-    each: dict[str, int] = {}
+    found = {kind: dict[str, int]() for kind in ("alone", "before", "behind", "mixed")}
     for text, number in column.value_counts().head(LOOKED_AT).items():
-        parts = [it for it in raw.parts(str(text)) if it.strip()]
-        odd = [at for at, it in enumerate(parts) if raw.item(it) is None]
-        numbered = [at for at in odd if _numbered(raw, _BEFORE.fullmatch(parts[at]), 2)]
-        if len(numbered) > 1:
-            each[str(text)] = int(number)
-        elif numbered == [0] or (odd and odd[-1] == len(parts) - 1 and _numbered(raw, _BEHIND.fullmatch(parts[-1]), 1)):
-            before[str(text)] = int(number)
-    if before:
+        if (kind := _numbers_in(raw, str(text))) is not None:
+            found[kind][str(text)] = int(number)
+    seen = {kind: f"{shown(next(iter(it)))}, {_cells(it)}" for kind, it in found.items() if it}
+    if "alone" in seen:
         yield (
-            f"orders have a number before or behind them, as {shown(next(iter(before)))}, {_cells(before)}: does it "
+            f"orders have a number before or behind them, as {seen['alone']}: does it "
             "count ballots? A row is one; with the number in a column of its own, --times COLUMN says so"
         )
-    if each:
-        yield f"items have numbers before them, as in {shown(next(iter(each)))}, {_cells(each)}: take them away"
+    if "before" in seen:
+        yield f"items have numbers before them, as in {seen['before']}: take them away"
+    if "behind" in seen:
+        yield (
+            f"items have numbers behind them, as in {seen['behind']}: if they are places, write the items in their "
+            "order, as A > B > C, or a column an item, which holds its place (--wide)"
+        )
+    if "mixed" in seen:
+        sign = raw.declared.between or ">"
+        yield f"orders have other signs beside {sign}, as {seen['mixed']}: only {sign} and = are read; write one sign"
+
+
+def _numbers_in(raw: Raw, text: str) -> str | None:
+    """Where an order has numbers that are of no item: one alone, or one before or behind each; or if it mixes signs."""
+    parts = [it for it in raw.parts(text) if it.strip()]
+    odd = [at for at, it in enumerate(parts) if raw.item(it) is None]
+    if not odd:
+        return None
+    numbered = [at for at in odd if _numbered(raw, _BEFORE.fullmatch(parts[at]), 2)]
+    if len(numbered) > 1:
+        return "before"
+    pieces = parts if len(parts) > 1 else [it for it in re.split("[,;|/>]", text) if it.strip()]
+    if sum(_numbered(raw, _BEHIND.fullmatch(it), 1) for it in pieces) > 1:
+        return "behind"
+    if numbered == [0] or (odd[-1] == len(parts) - 1 and _numbered(raw, _BEHIND.fullmatch(parts[-1]), 1)):
+        return "alone"
+    own = raw.declared.between or ">"
+    signs = {own, *_SIGN.findall(text)}
+    names = [it for it in re.split("|".join(map(re.escape, sorted({*signs, "="}, key=len)[::-1])), text) if it.strip()]
+    return "mixed" if len(signs) > 1 and own in text and len(names) > 1 and all(map(raw.known, names)) else None
 
 
 def _numbered(raw: Raw, found: re.Match[str] | None, group: int) -> bool:

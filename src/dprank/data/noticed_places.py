@@ -34,7 +34,8 @@ def in_places(raw: Raw) -> Iterator[str]:
     values = values[~np.isnan(values).all(axis=1) & ~np.isinf(values).any(axis=1)]
     if not len(values):
         return
-    values = values + (1 - (1 if declared.lowest is None else declared.lowest))
+    shift = 1 - (1 if declared.lowest is None else declared.lowest)
+    values = values + shift
     m, highest = len(declared.items), np.nanmax(values, axis=1)
     above, odd = int((highest > m).sum()), int(np.count_nonzero([not is_numbered(row) for row in values]))
     if not above and 2 * odd <= len(values):
@@ -46,7 +47,14 @@ def in_places(raw: Raw) -> Iterator[str]:
     others = _others(raw, highest.max())
     ask = [f"is {', '.join(map(shown, others[:3]))} an item, too"] if others else []
     ask += ["are they ratings, where the highest is best (--best high)"] * often
-    ask = ask or ["is an item missing from --items"]
+    kinds = np.unique(values[values > m])
+    again = len(kinds) == 1 and bool(((values == kinds[0]).sum(axis=1) > 1).any())
+    if not ask and not again:  # of one ballot no two items are the one that is missing
+        ask.append("is an item missing from --items")
+    if len(kinds) == 1:
+        partial = " with --ballots partial" * (declared.ballots != "partial")
+        code = f"{kinds[0] - shift:g}"
+        ask.append(f"does {code} say that there is no place (--unranked-as {code}{partial})")
     yield f"{'; '.join(seen)}: {', or '.join(ask)}?"
 
 

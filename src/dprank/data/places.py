@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AWAY",
+    "BACKWARDS",
     "COUNTED",
     "NONE",
     "UNKNOWN",
     "Names",
-    "count_of",
     "counts",
     "hints",
     "meanings",
@@ -34,6 +34,8 @@ __all__ = [
 
 #: How people write that there is no place, in any case.
 NONE = (*BLANK, "n/a", "#n/a", "<na>", "none", "nil", "-", "--", "–", "—", ".")
+#: Signs between two items of which the second is better.
+BACKWARDS = "<≺≼≾≲≤≪⪯⊂⊏←⇐⟵↼‹«﹤＜◁◀"
 #: Of a name: nobody declared it; it is withdrawn, or says that there is none; it is an item with a count beside it.
 UNKNOWN, AWAY, COUNTED = -1, -2, -3
 #: Names of columns that say for how many ballots a row stands, and words in such names.
@@ -41,8 +43,6 @@ _COUNTS = ("n", "times", "votes", "voters", "ballots", "number of ballots", "num
 _COUNT_WORDS = {"count", "counts", "frequency", "freq", "multiplicity"}
 #: A count beside a name: `21:Ann`, `21 Ann`, `Ann (21)`, `Ann x 21`.
 _FRONT = re.compile(r"[0-9]+(?:\s*[:;,.)x×*|]\s*|\s+)(.+)", re.DOTALL)
-#: A whole number as people write it: commas make no other of it.
-_THOUSANDS = re.compile(r"\s*[0-9]{1,3}(?:,[0-9]{3})+\s*")
 _BEHIND = re.compile(r"(.+?)\s*[:;,x×*|(\[]\s*[0-9]+\s*[)\]]?", re.DOTALL)
 
 
@@ -56,18 +56,6 @@ def number_of(text: str) -> float:
     """
     text = text.strip()
     return float(text) if NUMBER.fullmatch(text) else math.nan
-
-
-def count_of(text: str, most: float = 2.0**53) -> float:
-    """For how many ballots a row stands, by its cell: a whole number from 0; -inf where it is none.
-
-    Examples
-    --------
-    >>> count_of("1,200"), count_of("7.0"), count_of("1.5")
-    (1200.0, 7.0, -inf)
-    """
-    number = number_of(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
-    return number if 0 <= number <= most and number == int(number) else -math.inf
 
 
 def counts(name: str) -> bool:
@@ -188,6 +176,9 @@ def hints(intake: Intake, declared: Declaration) -> list[str]:
     if OPEN in intake.altered:
         told.append("of a name that is no item --alias says which one it means, --withdrawn that it means none")
     commas = [it.strip() for it in intake.misread if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", it)]
-    if commas and declared.kind == "ballots":
-        told.append(f"a comma makes no number: write {commas[0].replace(',', '.')} for {commas[0]}")
+    if commas and declared.kind == "ballots" and declared.times in (None, "none") and declared.weight is None:
+        point = commas[0].replace(",", ".")
+        thousand = re.fullmatch(r"[1-9][0-9]{0,2},[0-9]{3}", commas[0])  # which may be a thousand: never say which
+        write = f"{number_of(point):g} or {commas[0].replace(',', '')}" if thousand else point
+        told.append(f"a comma makes no number: write {write} for {commas[0]}")
     return told

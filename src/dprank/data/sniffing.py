@@ -204,7 +204,7 @@ def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArr
     try:
         [header] = csv.reader(io.StringIO(head, newline="\n"), delimiter=separator, strict=True)
     except csv.Error:
-        raise ValueError(f"{name}: line 1: a quotation mark is not closed, or a name has no end") from None
+        raise ValueError(f"{name}: line 1: {_unreadable(head)}") from None
     if len(header) > MOST_COLUMNS:
         raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
     options = {"sep": separator, "skip_blank_lines": len(header) > 1}  # of one column a line of nothing is a row
@@ -223,6 +223,13 @@ def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArr
     beyond = np.asarray(frame.iloc[:, 0] == mark, bool)
     frame.iloc[beyond, 0] = ""
     return _named(frame, header), beyond
+
+
+def _unreadable(head: str) -> str:
+    """Why a header is none."""
+    if _BY_BLANKS.fullmatch(head.strip()):
+        return "names are separated by blanks; commas, semicolons, tabs or bars are needed (in R: write.csv)"
+    return "a quotation mark is not closed, or a name has no end"
 
 
 def _named(frame: Any, header: list[str]) -> Any:
@@ -244,6 +251,8 @@ def _frame(text: str, given: dict[str, Any]) -> Any:
         return None
 
 
+#: Names in quotation marks, with blanks between them, and other names.
+_BY_BLANKS = re.compile(r'(?:"[^"\n]*"|[^"\s,;|]+)(?: +(?:"[^"\n]*"|[^"\s,;|]+))+')
 #: The first row, or its first line; and how many separators more than expected it may have, as some are quoted.
 _FIRST, _WIDE = re.compile(r"\n*+([^\n]*+)"), 1000
 #: What stands between two quotation marks, up to the one that closes: a mark in it is written twice.

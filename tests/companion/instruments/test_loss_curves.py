@@ -6,7 +6,6 @@ import pytest
 
 from companion.chapters.edge_privacy import comparisons, oneshot
 from companion.chapters.edge_privacy.published_curves import PUBLISHED_1, with_published
-from companion.chapters.individual_privacy import voters
 from companion.instruments import loss_curves, strengths
 from companion.printed import cai2025_curves
 
@@ -22,7 +21,8 @@ def test_monotone_reads_the_least_certain_step():
     assert check.outcome is True
     assert check.observed == pytest.approx(0.1)
     assert comparisons.check_exp_1(frame.assign(se=0.03))[0].outcome is None
-    assert voters.check_exp_5(frame)[0].outcome is False
+    (rise,) = loss_curves.monotone(frame, "n", "rise")
+    assert rise.outcome is False
     # mutant: one rise among falls
     (check,) = comparisons.check_exp_1(losses([0.5, 0.4, 0.6], n=[100, 200, 400]))
     assert check.outcome is False

@@ -134,7 +134,9 @@ def test_a_row_stands_for_as_many_ballots_as_it_says(tmp_path):
     wide = "Votes,Ann,Bo,Cy\n3,1,2,3\n2,3,2,1\n"
     assert read(tmp_path, wide, times="Votes").data.net_wins().tolist() == [2, 0, -2]
     text = 'count,vote\n"1,200",Ann > Bo > Cy\n"12,00",Bo > Ann > Cy\n10,Bo > Ann > Cy\n'
-    assert read(tmp_path, text, times="count", **ORDERS).data.net_wins().tolist() == [2400, 20, -2420]
+    assert read(tmp_path, text, times="count", **ORDERS).data.net_wins().tolist() == [0, 20, -20]
+    declared = {"times": "count", "thousands": ",", **ORDERS}
+    assert read(tmp_path, text, **declared).data.net_wins().tolist() == [2400, 20, -2420]
     beyond = read(
         tmp_path, "count,vote\n3,Ann > Bo > Cy\n2,Bo > Cy > Ann,x,y\n2,Cy > Ann > Bo\n", times="count", **ORDERS
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import cycle, product
+from itertools import combinations_with_replacement, cycle, product
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,34 @@ def check_outer(dimensions: Iterable[int] = (1, 2, 4, 6)) -> Iterator[Check]:
         yield argument(f"the same, d = {d}: exactly d² + 2d", more, "==", d * d + 2 * d)
         yield supplied(f"inversions within {{1..d, d+t+1..2d+t}}, d = {d}", own, "<=", bound)
         yield amended(f"the same, d = {d}: exactly d²", own, "==", d * d)
+
+
+def best_orders(d: int, middle: int, voters: int) -> pd.DataFrame:
+    """The best orders of all votes of so many vectors of signs, an odd number: ``marginal``, its ``signs``, ``read``
+    (what rho makes of the best orders, each once) and ``orders`` (which they are).
+    """
+    x, rankings = all_signs(d), all_rankings(2 * d + middle)
+    cost, inverse = pairwise_kendall_distances(rankings, embed(x, middle)), signs(rankings, d)
+    rows = []
+    for votes in combinations_with_replacement(range(len(x)), voters):
+        total, score = x[list(votes)].sum(0), cost[:, list(votes)].sum(1)
+        best = np.flatnonzero(score == score.min())
+        read = frozenset(map(tuple, inverse[best].tolist()))
+        rows.append((tuple(total.tolist()), tuple(np.sign(total).tolist()), read, tuple(best.tolist())))
+    return pd.DataFrame(rows, columns=["marginal", "signs", "read", "orders"])
+
+
+@claim("alabi2022:sec-lower:only-signs")
+def check_only_signs(cases: Iterable[tuple[int, int, int]] = ((1, 1, 5), (2, 1, 3), (2, 2, 5))) -> Iterator[Check]:
+    """What rho reads off the best orders of embedded votes: the signs of the marginals, whatever their values."""
+    for d, t, voters in cases:
+        frame, at = best_orders(d, t, voters), f"d = {d}, t = {t}, all votes of {voters}"
+        other = sum(read != {sign} for read, sign in zip(frame.read, frame.signs, strict=True))
+        yield printed(f"votes of which ρ reads more or less than the signs off the best orders, {at}", other, "==", 0)
+        values = frame.groupby("signs").marginal.nunique().max()
+        yield printed(f"most marginals of one pattern of signs, {at}", int(values), ">", 1)
+    told = frame.groupby("signs").orders.nunique().max()
+    yield amended(f"most sets of best orders of one pattern of signs, {at}", int(told), ">", 1)
 
 
 @claim("alabi2022:sec-lower:large-t")

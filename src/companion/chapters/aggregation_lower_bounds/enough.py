@@ -13,7 +13,13 @@ from scipy.special import entr
 
 from companion.chapters.aggregation_lower_bounds.packing import printed_error, pure_floor
 from companion.chapters.aggregation_lower_bounds.tracing import best_tracing
-from companion.instruments.aggregation import exponential_needs, matrix_error, one_pair_error, printed_rate
+from companion.instruments.aggregation import (
+    exponential_needs,
+    matrix_error,
+    one_pair_error,
+    printed_rate,
+    unanimous_excess,
+)
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import COLOURS, name_lines, note, on_phone, panels, styled
 from companion.instruments.uniformity import exponent
@@ -151,20 +157,6 @@ def check_local(
     # two items: a bit, known but for an error of chance 0.04
     two, bit = local_needs(2, 1.0, float(printed_error(2))) * math.tanh(0.5), math.log(2) - entr([0.04, 0.96]).sum()
     yield argument("the same for 2 items, over (log 2 − h(0.04))/2", two / bit, "==", 1, error=ROUNDING)
-
-
-def unanimous_excess(n_items: int, voters: int, epsilon: float) -> float:
-    """Log of a bound on the additive error of the exponential mechanism at ratio 3.
-
-    Where an order costs more than 3 OPT its weight, relative to the optimum's, is at most exp(-phi D) with D its
-    distance from the optimum and phi = epsilon n / (4 C); so the error is at most the sum over all orders of
-    D exp(-phi D), computed from the generating function of D.
-    """
-    phi = epsilon * voters / (4 * math.comb(n_items, 2))
-    j = np.arange(1, n_items + 1)
-    log_z = np.log(-np.expm1(-j * phi)).sum() - n_items * math.log(-math.expm1(-phi))
-    mean = math.fsum(1 / math.expm1(phi) - j / np.expm1(np.minimum(j * phi, 700)))
-    return float(log_z + math.log(mean))
 
 
 def padded_error(n_items: int, voters: int, epsilon: float) -> float:

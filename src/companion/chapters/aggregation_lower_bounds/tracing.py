@@ -118,6 +118,31 @@ def check_thm_14(
         yield amended(what, cost, "==", 2 - 2 / n, error=ROUNDING)
 
 
+def spread_of(alpha: float, grid: int = 40) -> tuple[float, float]:
+    """Standard deviation, and mean size, of a marginal whose law is symmetric Beta(alpha, alpha) on [-1, 1]."""
+    p, weight = roots_jacobi(grid, alpha - 1, alpha - 1)
+    weight = weight / weight.sum()
+    return math.sqrt(float(weight @ p**2)), float(weight @ abs(p))
+
+
+@claim("alabi2022:footnote-4")
+def check_footnote_4(ratio: float = 5.0, n_items: int = 300) -> Iterator[Check]:
+    """Marginals near -1 or +1: of which law is the standard deviation large, and what they are needed for."""
+    near = 0.99
+    vote, marginal = "of a voter's sign, whose mean is the marginal", "of the marginals over the coordinates"
+    what = f"standard deviation of a sign of mean {near:g}, over that of mean 0"
+    yield printed(what, math.sqrt(1 - near**2), ">=", 1, reading=vote)
+    small = 1 / (32 * ratio)
+    (wide, size), (uniform, _) = spread_of(small), spread_of(1.0)
+    what = f"standard deviation of Beta marginals of mean size {size:.3f}, over that of uniform ones"
+    yield printed(what, wide / uniform, ">=", 1, reading=marginal)
+    d, sheet = n_items // 3, {"epsilon": 1.0, "delta": 1e-9, "ratio": ratio, "error": n_items**2 / 72}
+    needed = {a: tracing_threshold(d, n_items - 2 * d, a, **sheet) for a in (small, 1.0)}
+    what = f"voters needed at ratio {ratio:g}, m = {n_items}, by tracing"
+    yield amended(f"{what}, marginals near −1 and +1", needed[small], ">", 0)
+    yield amended(f"{what}, uniform marginals: nothing is shown", needed[1.0], "<=", 0)
+
+
 #: Outsiders whose scores set the threshold: one more outsider passes it with chance 2 / 200.
 OUTSIDERS, PASS = 199, 2
 DELTA = 1e-6

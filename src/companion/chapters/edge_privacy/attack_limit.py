@@ -160,3 +160,33 @@ def check_prop_2_3_proof() -> Iterator[Check]:
     yield argument("left-over term 2ε·κ₁·2/n at κ₁ = 1, ε = 0.9, n = 100", 2 * epsilon * 2 / n, ">", 2 * epsilon / n)
     ours = STEEPEST * np.expm1(EPSILONS).max()
     yield argument("our left-over term 2·sup F'·(e^ε - 1)/n over 2/n, largest for ε < 1", ours, "<=", 1)
+
+
+#: Largest constant that Proposition 2.4 can have, and the one that its proof finds with c = 1/4.
+CEILING, FOUND = 1.0, 0.5
+
+
+def left_over(n_items: int, delta: float, kappa_1: float) -> float:
+    """The terms of (2.8) without the estimator's error: 4 kappa_1 (n - 1) delta + 2 kappa_1 / n."""
+    return 4 * kappa_1 * (n_items - 1) * delta + 2 * kappa_1 / n_items
+
+
+@claim("cai2025:thm-2.2:proof")
+def check_thm_2_2_proof(kappa_1: float = 1.1) -> Iterator[Check]:
+    """Appendix A.5: what of (2.9) is left once (2.8) is taken off, for delta up to a constant over n."""
+    for n in (100, 10**6):
+        as_displayed = 4 * (n - 1) / n + 2 * kappa_1 / n
+        what = f"C less 4(n−1)δ + 2κ₁/n, C = 1 at most, δ = 1/n, κ₁ = {kappa_1:g}, n = {n:,}"
+        yield printed(what, CEILING - as_displayed, ">", 0)
+        what = f"the same with the κ₁ of (2.8), n = {n:,}"
+        yield printed(what, CEILING - left_over(n, 1 / n, kappa_1), ">", 0)
+    cases = [(n, k) for n in (SMALLEST, 100, 10**6) for k in (1.001, 1.1, 2.0)]
+    for says in (supplied, amended):
+        spare = min(FOUND - left_over(n, 1 / (32 * k * n), k) for n, k in cases)
+        yield says("½ less 4κ₁(n−1)δ + 2κ₁/n, δ ≤ 1/(32κ₁n), n ≥ 17, κ₁ ≤ 2, least", spare, ">=", 1 / 8)
+    least = min(6 * math.log(n) / math.log(n) for n, _ in cases)
+    yield argument("npε at p = 6 log n/n and ε = 1/log n: 1/(npε) is at most a constant", least, ">=", 1)
+    mean = rare_leak(SMALLEST, 0.5, 0.01, 1.0)
+    off = mean["bound"] - left_over(SMALLEST, 0.01, KAPPA_1)
+    share = 4 * KAPPA_1 * SMALLEST * 0.5 * 0.01 * (1 - float(binom.pmf(8, 16, 0.5)))
+    yield agree("left-over terms, off (2.8) less its first term", off - share)

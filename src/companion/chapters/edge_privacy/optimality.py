@@ -11,7 +11,7 @@ import pandas as pd
 from companion.chapters.edge_privacy.estimation import BUDGETS, error_bound, growth, log_exponent, rate
 from companion.instruments.allowance import Z
 from companion.instruments.sweep import stream
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.models.bradley_terry import LOGISTIC, erdos_renyi_counts
 
 
@@ -91,3 +91,45 @@ def check_optimal(frame: pd.DataFrame, draws: int) -> Iterator[Check]:
             slope, se = growth(part.assign(mean=part["mean"] * unit, se=part.se * unit))
             what = f"exponent b of n^b fitted to mean error over lower bound, p = 4 log n/(nε), {privacy}"
             yield says(f"{what}, against that of log n", slope, "<", log_exponent(part["items"]), error=Z * se)
+
+
+def shared(n: float, epsilon: float, exponent: float) -> dict[str, float]:
+    """Gaps on the complete graph, p = 1: what privacy forces, and what is enough for counts to find the best item.
+
+    ``pure`` (forced, delta = 0), ``few`` (forced for delta up to ``delta``: only N = n^exponent items may lead),
+    ``counts`` (enough, Laplace noise below 14 log n / epsilon but for probability n^-6), ``cut`` (enough for (epsilon,
+    epsilon)-privacy, noise cut off).
+    """
+    known = n**exponent
+    forced = math.log(known / 4) / (math.expm1(epsilon) * n / 2)
+    loud = 14 * math.log(n) / epsilon
+    return {
+        "pure": lower_bound(n, epsilon)[0],  # type: ignore[arg-type]
+        "few": forced,
+        "delta": math.expm1(epsilon) / (2 * known * math.log(known / 4)),
+        "counts": enough(n, loud),  # type: ignore[arg-type]
+        "cut": enough(n, truncation(epsilon, epsilon)),  # type: ignore[arg-type]
+    }
+
+
+@claim("cai2025:sec-5:pure-cost")
+def check_pure_cost(exponent: float = 0.5) -> Iterator[Check]:
+    """Whether pure privacy costs more than approximate: at delta = epsilon, and for delta below a power of n."""
+    powers = (24, 40, 60, 100)
+    cases = [shared(10.0**k, 10.0 ** (-0.9 * k), exponent) for k in powers]
+    over = [case["cut"] / case["pure"] for case in cases]
+    at = f"p = 1, ε = n^−0.9: n = 10^{powers[-1]} over n = 10^{powers[0]}"
+    what = "gap at which (ε, ε)-private counts find the best, over the gap that ε-privacy needs"
+    yield printed(f"{what}, {at}", over[-1] / over[0], ">=", 1)
+    yield printed(f"{what}, n = 10^{powers[-1]}", over[-1], ">=", 1)
+    yield argument("largest gap in these", max(case["pure"] for case in cases), "<=", 1)
+    ratios = [case["counts"] / case["few"] for case in cases]
+    what = "gap at which ε-private counts find the best, over that which (ε, δ)-privacy needs, δ ≤ ε/(n^½ log n)"
+    for says in (supplied, amended):
+        yield says(f"{what}, {at}", ratios[-1] / ratios[0], "<=", 1)
+    units = [10.0 ** (-(0.9 + exponent) * k) / (k * math.log(10)) for k in powers]
+    allowed = min(case["delta"] / unit for case, unit in zip(cases, units, strict=True))
+    yield argument("δ allowed there over ε/(n^½ log n), least", allowed, ">=", 1)
+    n, epsilon = 64, 0.2
+    law = shared(n, epsilon, 1.0)
+    yield argument("the same with all items, off the bound of Remark 1", law["few"] / law["pure"], "==", 1, error=1e-12)

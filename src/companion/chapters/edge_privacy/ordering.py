@@ -162,6 +162,28 @@ def universal_limit(epsilon: float, n: int) -> float:
     return ranking_limit(epsilon, np.full(n - 1, most_comparisons(n)))
 
 
+def log_many_limit(n_items: int, epsilon: float) -> float:
+    """Log of a bound on P(all in order), any strengths: neighbours exchanged in any of (n - 1) / 2 separate places.
+
+    Of the two ways to pair neighbours one has a mean of `changed` of 2 n / (n - 1) at most; log(1 + e^-x) is convex.
+    """
+    return -((n_items - 1) // 2) * math.log1p(math.exp(-math.expm1(epsilon) * most_comparisons(n_items)))
+
+
+def log_orders(n_items: int, epsilon: float) -> float:
+    """Log of the sum over all orders of e^(-epsilon inversions)."""
+    j = np.arange(1, n_items + 1)
+    return float((np.log(-np.expm1(-j * epsilon)) - math.log(-math.expm1(-epsilon))).sum())
+
+
+def log_attained(n_items: int, epsilon: float) -> float:
+    """Log of P(all in order) of an epsilon-private method, strengths far apart, p = 1.
+
+    Orders are drawn with weight e^(-epsilon/2) for every answer that they contradict; answers are sure.
+    """
+    return -log_orders(n_items, epsilon / 2)
+
+
 def right_order(theta: ArrayLike, scale: float, draws: int) -> tuple[float, float]:
     """Share of draws in which the noisy counts of a complete graph rank everything right, and its standard error."""
     theta = np.sort(np.asarray(theta, float))[::-1]
@@ -206,6 +228,14 @@ def check_rank_all(draws: int) -> Iterator[Check]:
         limit = ranking_limit(1.0, changed(theta))
         what = f"P(all in place), equal gaps of {gap:g}, n = {n}, p = 1, ε = 1"
         yield amended(what, seen, "<=", limit, error=Z * se)
+    n, epsilon = 1000, 1.0
+    many, attained = log_many_limit(n, epsilon), log_attained(n, epsilon)
+    yield amended(f"bound by exchanges in separate places, n = {n}, ε = 1", math.exp(many), "<=", 2e-7)
+    sizes = product((2, 3, 10, n, 10**5), (0.1, epsilon, 3.0))
+    what = "log P(all in place) of an ε-private method, strengths far apart, p = 1, less that bound, largest"
+    yield amended(what, max(log_attained(*case) - log_many_limit(*case) for case in sizes), "<=", 0)
+    yield amended(f"that chance to the power 1/n, n = {n}, ε = 1", math.exp(attained / n), ">=", 0.39)
+    yield amended("the bound to the power 1/n", math.exp(many / n), "<=", 0.985)
 
 
 def dominance(log_sizes: Iterable[float], c_1: float = 1.0) -> pd.DataFrame:

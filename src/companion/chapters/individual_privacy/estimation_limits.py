@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import special
 
 from companion.chapters.edge_privacy.link_conditions import KAPPA_1, KAPPA_2
 from companion.chapters.individual_privacy import packings
@@ -19,6 +20,8 @@ from dprank.models.bradley_terry import LOGISTIC, Link
 
 #: What the worst risk of a private estimate is at least, in rates, L = 1.
 LEAST = 1 / 800
+#: What is between an error of `WITHIN` rates and that, L = 1.
+OPEN = WITHIN / LEAST
 #: Numbers of items and the place of the pair that the proof of Theorem 3.2 exchanges.
 SWAPPED = ((2, 1), (5, 2), (5, 4))
 
@@ -94,6 +97,43 @@ def check_thm_3_2() -> Iterator[Check]:
         yield argument(f"n log n / (mε) there, n = {n}", part, "==", 0.1, error=1e-3)
 
 
+def nearest_risk(n_items: int, voters: float, answers: int = 1) -> float:
+    """Upper bound on the worst risk, without privacy, of the centred strengths whose expected wins are nearest.
+
+    Wins are sums of mL independent terms in [0, 1] of variances that add up to at most S = 2mL / n: the largest of n is
+    off by at most sqrt(2 S log 2n) + log(2n) / 3 on average. Expected wins differ by S F'(2) times the largest
+    difference of centred strengths in [-1, 1] at least, and the nearest are at most twice as far as the truth.
+    """
+    degree, log = 2 * voters * answers / n_items, math.log(2 * n_items)
+    return 2 * (math.sqrt(2 * degree * log) + log / 3) / (degree * float(LOGISTIC.pdf(2.0)))
+
+
+@claim("cai2025:sec-3.2:nonprivate-rate")
+def check_nonprivate_rate() -> Iterator[Check]:
+    """Whether the minimax risk without privacy has the rate of the first term, over the cube and centred."""
+    moved, half = same_data(6)
+    first = {m: math.sqrt(16 * math.log(16) / m) for m in (10**4, 10**8)}
+    cube, centred = "over ‖θ‖∞ ≤ 1, as in Theorem 3.2", "over centred θ in [−1, 1]"
+    what = "worst risk of every estimate, at least, over 100 √(n log n/m), n = 16, m = 10⁸"
+    yield printed(what, half / (100 * first[10**8]), "<=", 1, reading=cube)
+    yield argument("change of the winning probabilities from θ = (1, ..., 1) to −θ", moved, "==", 0)
+    for answers in (1, 5):
+        cases = [(n, n * math.log(n) / r**2) for n, r in product(packings.ITEMS, packings.RATES)]
+        upper = max(nearest_risk(n, m, answers) / math.sqrt(n * math.log(n) / m) for n, m in cases)
+        what = (
+            f"risk of an estimator over √(n log n/m), largest of {len(cases)} cases with that at most 1, L = {answers}"
+        )
+        yield printed(what, upper, "<=", 30, reading=centred)
+        # so little privacy that the second term of the rate is nothing
+        lower = packings.estimation_risk(packings.exact_recovery(packings.ITEMS, [1e4], packings.RATES, answers)).min()
+        what = f"worst risk of every estimate over √(n log n/m), at least, {len(cases)} cases, L = {answers}"
+        yield printed(what, lower, ">=", LEAST / answers, reading=centred)
+        frame = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES, answers)
+        what = f"centred, private: worst risk of every estimate over both terms, at least, L = {answers}"
+        yield printed(what, packings.estimation_risk(frame).min(), ">=", LEAST / answers, reading=centred)
+        yield amended(f"the same, against 1/(800 L), L = {answers}", lower, ">=", LEAST / answers)
+
+
 def suboptimality(n_items: int, epsilon: float, voters: Iterable[float]) -> pd.DataFrame:
     """Risk of the printed estimate against another private one, L = 1, logistic: ``voters``, ``printed``, ``other``.
 
@@ -124,6 +164,8 @@ def check_optimal(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
     least = packings.estimation_risk(packings.exact_recovery(packings.ITEMS, [epsilon], packings.RATES, answers)).min()
     what = f"worst risk of every private estimate over the rate, L = {answers}, at least"
     yield amended(what, least, ">=", LEAST / answers)
+    what = f"the centred estimate's mean error over that, L = {answers}: what is open"
+    yield amended(what, worst / least, "<=", OPEN * answers, error=Z * row.se / row.rate / least)
 
 
 def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -132,6 +174,20 @@ def swapped_pair(n_items: int, place: int, risk: float) -> tuple[NDArray[np.floa
     other = theta.copy()
     other[[place - 1, place]] = theta[[place, place - 1]]
     return theta, other
+
+
+def from_rankings(n: int = 6) -> Iterator[Check]:
+    """The hard matrices are parametric: two levels of strengths; and gaps of tau are at most those of the strengths."""
+    lead = 0.05
+    apart = float(special.logit(0.5 + lead))
+    theta = np.where(np.arange(n) < 1, apart * (n - 1) / n, -apart / n)
+    rho = LOGISTIC.cdf(theta[:, None] - theta)
+    wanted = 0.5 + lead * ((np.arange(n) < 1)[:, None] * 1.0 - (np.arange(n) < 1))
+    yield agree(
+        f"the matrix with one item {lead:g} ahead of {n - 1} even ones, off that of two strengths", rho - wanted
+    )
+    tau = rho.mean(1)
+    yield agree("its gap of τ, off its lead", tau[0] - tau[1] - lead)
 
 
 @claim("cai2025:thm-3.2:proof")
@@ -148,6 +204,7 @@ def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
         what = f"least estimated lead of K over K + 1 within 10 risks of the truth, in risks, {at}"
         yield amended(what, worst, "==", 80, error=ROUNDING)
         yield agree(f"sum of the strengths in risks, {at}", theta.sum() / risk)
+    yield from from_rankings()
     many, epsilon = 1000.0, 1.0
     log = -2 * math.log(many)
     what = "log of δ = n^−2 (ω = 1) less log of the δ that Theorem 3.4 allows with u = 1, c0 = 1, n = 1000, ε = 1"

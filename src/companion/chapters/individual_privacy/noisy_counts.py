@@ -142,6 +142,18 @@ def random_matrix(n_items: int, rng: np.random.Generator) -> NDArray[np.float64]
     return rho
 
 
+def tails_of_the_proof(n: int = 100, c: float = 8.0) -> Iterator[Check]:
+    """The tails of counts and of noise that Appendix B.4 prints, at many voters and at the paper's five answers."""
+    voters, log = 1e12, math.log(n)
+    extra = c * (math.sqrt(voters * log / n) + log)  # epsilon = 1
+    exponent = c**2 * voters * log / n / (4 * voters / n - extra + 2 / 3 * extra)
+    what = f"exponent of the printed Bernstein bound over C² log n, C = {c:g}, n = {n}, m = 10¹², ε = 1"
+    yield printed(what, exponent / (c**2 * log), ">=", 1)
+    log_chance = math.log(float(overtaken(40 * log / 5)))
+    what = f"log P(two Laplace(L/ε) differ by C log n/ε) over −(C/4) log n, L = 5, C = 40, n = {n}"
+    yield printed(what, log_chance / (-10 * log), ">=", 1)
+
+
 @claim("cai2025:thm-3.3:proof")
 def check_thm_3_3_proof(rng: np.random.Generator) -> Iterator[Check]:
     """Appendix B.4: the mean of the count difference, the independence of its terms, the final bound."""
@@ -159,6 +171,7 @@ def check_thm_3_3_proof(rng: np.random.Generator) -> Iterator[Check]:
         for c, row in zip(constants, as_printed, strict=True)
     )
     second = max(abs(x["second"] - x["closed second"]) for x in moments)
+    yield from tails_of_the_proof()
     yield amended(f"error of the printed mean of N_a − N_b per answer, {cases}", off, "==", 0, error=ROUNDING)
     what = "P(d_0 ≠ 0 and d_j ≠ 0) − product of their chances, one answer, 3 items, ρ = ½"
     yield printed(what, depend, "==", 0, error=ROUNDING)

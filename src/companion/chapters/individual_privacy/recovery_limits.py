@@ -13,6 +13,7 @@ from scipy import stats
 
 from companion.chapters.edge_privacy.recovery import largest_packing
 from companion.chapters.individual_privacy import packings
+from companion.chapters.individual_privacy.noisy_counts import ENOUGH, SIZES, failure_bound
 from companion.chapters.individual_privacy.voter_estimation import rate
 from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
@@ -101,6 +102,15 @@ def check_thm_3_4() -> Iterator[Check]:
     off = [random_set_failure(*case) - listed_failure(*case) for case in cases]
     yield agree(f"failure of a blindly drawn set, off the listing of sets, {len(cases)} cases", off)
     yield from tolerance_checks(amended, amended)
+    for n in (100, 1000):
+        k = n // 2
+        u = math.ceil((0.5 + 1.5 / math.sqrt(n)) * k)
+        what = f"failure of a blindly drawn half, n = {n:,}, u/k = {u / k:.3g}: no bound for such u can hold"
+        yield amended(what, random_set_failure(n, k, u), "<", 0.1)
+    enough = float((failure_bound(SIZES, 2 * ENOUGH, 1, 2) * SIZES**5).max())
+    yield amended(
+        "n⁵ × bound on the failure of private counts, u = 0, gap 16 rates: 2,560 L times 1/(160 L)", enough, "<=", 1
+    )
     frame = packings.exact_recovery(packings.ITEMS, packings.EPSILONS, packings.RATES)
     what = f"least bound on the worst failure, u = 0, δ = ε/(10 n log n), c = 1/160, L = 1, {len(frame):,} cases, n ≥ 4"
     yield amended(what, frame.wrong.min(), ">=", 0.1)

@@ -191,6 +191,13 @@ def estimation_curve(
     )
 
 
+def needed_ridge(n_items: int, voters: int, epsilon: float, answers: int) -> tuple[float, float]:
+    """The appendix's ridge sqrt(S log n), and the least at which the mean of the noise adds one rate on average."""
+    larger = math.sqrt(2 * voters * answers / n_items * math.log(n_items))
+    scale = 8 * answers * LOGISTIC.kappa_1 / epsilon
+    return larger, scale * mean_noise(n_items) / float(rate(n_items, voters, epsilon))
+
+
 @claim("cai2025:thm-3.1")
 def check_thm_3_1(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
     """Theorem 3.1: the printed ridge, granted `times` the rate, and the centred estimate."""
@@ -206,6 +213,9 @@ def check_thm_3_1(frame: pd.DataFrame, times: float = 100.0) -> Iterator[Check]:
     at = f"{row.calibration}, n = {row.n_items}, m = {row.voters:,}, {row.strengths} strengths"
     what = f"mean error over the rate, largest of {len(corrected)}: {at}; to first order it may be 4/F'(2)"
     yield amended(what, row["mean"] / row.rate, "<=", WITHIN, error=Z * row.se / row.rate)
+    enough, needed = needed_ridge(10**4, 10**12, epsilon, 5)
+    what = "larger ridge over the least at which the mean of the noise adds one rate, n = 10^4, m = 10^12, L = 5"
+    yield amended(what, enough / needed, ">=", 10)
     share = (corrected["mean"] / corrected.allowed).max()
     what = f"mean error over the mean of what chance, noise and curvature of a run allow, largest of {len(corrected)}"
     yield amended(what, share, "<=", 1)

@@ -59,6 +59,62 @@ def check_likelihood(n_items: int = 3, answers: int = 4) -> Iterator[Check]:
         yield argument(f"data sets that are listed, {link.name}, 0/0 read as {unseen:g}", gaps.shape[1], "==", every)
 
 
+def derivatives(link: Link, rng: np.random.Generator, n: int = 5, draws: int = 12) -> tuple[float, float, float, float]:
+    """How far the printed gradients and Hessian of random answers are from differences; least curvature; product.
+
+    The first of gradients is (B.2), the second (B.3), which are (A.1) and (A.2) for one comparison a pair; the last is
+    how far Cauchy's formula, applied twice, is from the ratio of determinants when one answer moves.
+    """
+    pair = np.array([rng.choice(n, 2, replace=False) for _ in range(draws + 1)])
+    along = np.eye(n)[pair[:, 0]] - np.eye(n)[pair[:, 1]]
+    y, t = rng.integers(0, 2, draws + 1), rng.normal(0, 1, n)
+
+    def loss(at: NDArray[np.float64], used: slice) -> float:
+        x = along[used] @ at
+        return float(-(y[used] * link.log_cdf(x) + (1 - y[used]) * link.log_cdf(-x)).sum())
+
+    def slope(at: NDArray[np.float64], used: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        x = along[used] @ at
+        f, g = link.pdf(x), link.cdf(x)
+        first = (-y[used] * f / g + (1 - y[used]) * f / (1 - g)) @ along[used]
+        return first, ((g - y[used]) * f / (g * (1 - g))) @ along[used]
+
+    old, new = slice(0, draws), slice(1, draws + 1)
+    steps = 1e-5 * np.eye(n)
+    numeric = [(loss(t + e, old) - loss(t - e, old)) / 2e-5 for e in steps]
+    bent = np.where(y == 1, link.curvature(along @ t), link.curvature(-along @ t))
+    hessian = [np.einsum("k,ki,kj->ij", bent[used], along[used], along[used]) + np.eye(n) for used in (old, new)]
+    differences = [(slope(t + e, old)[1] - slope(t - e, old)[1]) / 2e-5 + e / 1e-5 for e in steps]
+    kept = hessian[0] - bent[0] * np.outer(along[0], along[0])
+    factors = 1 - bent[0] * along[0] @ np.linalg.solve(hessian[0], along[0])
+    factors *= 1 + bent[draws] * along[draws] @ np.linalg.solve(kept, along[draws])
+    ratio = float(np.linalg.det(hessian[1]) / np.linalg.det(hessian[0]))
+    off = max(float(np.abs(it - np.array(numeric)).max()) for it in slope(t, old))
+    return (
+        off,
+        float(np.abs(hessian[0] - differences).max()),
+        float(np.linalg.eigvalsh(hessian[0])[0]),
+        ratio / factors - 1,
+    )
+
+
+@claim("cai2025:eq-b.3")
+def check_derivatives(trials: int = 30) -> Iterator[Check]:
+    """The printed gradients and Hessians, the strong convexity, and Cauchy's formula applied twice."""
+    rng = stream("cai2025:eq-b.3", {})
+    for link in (LOGISTIC, ARCTAN):
+        slopes, bends, least, product_ = np.array([derivatives(link, rng) for _ in range(trials)]).T
+        of = f"{trials} random data sets of 12 answers about 5 items, {link.name} link"
+        yield printed(
+            f"(B.2) and (B.3), (A.1) and (A.2), off differences of the likelihood, {of}", slopes.max(), "<=", 1e-8
+        )
+        yield printed(f"the Hessian off differences of the gradient, {of}", bends.max(), "<=", 1e-8)
+        if link is LOGISTIC:
+            yield printed(f"least eigenvalue of Hessian and ridge 1, {of}", least.min(), ">=", 1 - ROUNDING)
+        ratio = float(np.abs(product_).max())
+        yield printed(f"two factors of Cauchy over the ratio of determinants, less 1, {of}", ratio, "<=", ROUNDING)
+
+
 @claim("cai2025:prop-3.1")
 def check_prop_3_1(epsilons: Iterable[float], answers: int) -> Iterator[Check]:
     """The same for a voter with several answers."""

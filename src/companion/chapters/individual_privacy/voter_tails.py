@@ -64,6 +64,17 @@ def check_lemma_b3(items: Sequence[int] = tails.SUMS) -> Iterator[Check]:
     yield from tails.laplace_checks(items)
 
 
+def sub_exponential(n: int = 10, scale: float = 8.0) -> Iterator[Check]:
+    """Whether a sum of Laplace variables is sub-exponential with (2 lambda, 4): log E e^(s X) <= 2 (lambda s)^2."""
+    s = 1 / 10
+    growth = -n * math.log1p(-((scale * s) ** 2))
+    what = f"log E exp(s Σ w) over 2λ²s², n = {n}, λ = {scale:g}, s = {s:g} < 1/4"
+    yield printed(what, growth / (2 * (scale * s) ** 2), "<=", 1)
+    grid = np.linspace(1e-6, 1 / (2 * scale), 200)
+    most = float((-np.log1p(-((scale * grid) ** 2)) / (2 * (scale * grid) ** 2)).max())
+    yield amended("the same over 2nλ²s², all s ≤ 1/(2λ): parameters (2λ√n, 2λ)", most, "<=", 1)
+
+
 @claim("cai2025:lem-b.3:proof")
 def check_lemma_b3_proof(items: Sequence[int] = tails.SUMS) -> Iterator[Check]:
     """Which term of the proof's minimum is the smaller one, and what is true where it is the other."""
@@ -71,6 +82,7 @@ def check_lemma_b3_proof(items: Sequence[int] = tails.SUMS) -> Iterator[Check]:
     for n, says in ((last, printed), (last + 1, argument)):
         t = 8 * math.sqrt(n * math.log(n))  # in units of lambda
         yield says(f"t²/(8nλ²) at t = 8λ √(n log n), n = {n}, against t/(4λ)", t**2 / (8 * n), "<=", t / 4)
+    yield from sub_exponential()
     worst = max(tails.sum_failure(k) * float(k) ** 8 for k in items)
     yield amended(f"largest n⁸ P(the sum exceeds its bound), n = {min(items)} to {max(items):,}", worst, "<=", 2)
     yield agree("the same, off 1: for one item it is sure", worst - 1)
@@ -171,6 +183,10 @@ def check_lemma_b4_proof() -> Iterator[Check]:
         what = f"non-zero eigenvalue of the mean Laplacian, n = {n}"
         yield printed(what, value, "==", 2 / n, error=ROUNDING)
         yield amended(what, value, "==", 2 / (n - 1), error=ROUNDING)
+    n = 100
+    net = n * math.log(2)  # a net of width 1/2 of a ball has (1 / (1/2))^n points at least, by their volumes
+    what = f"log of the points of a net of width ½ times n⁻¹² over 100 n⁻¹⁰, n = {n}"
+    yield printed(what, net - 2 * math.log(n) - math.log(100), "<=", 0)
     delta, as_printed = 1 / 2, math.exp(-1 / 8)
     base = math.exp(-delta) / (1 - delta) ** (1 - delta)
     what = "e^(−δ) / (1 − δ)^(1 − δ) at δ = 1/2"

@@ -25,6 +25,8 @@ from dprank.data.rankings import Rankings
 
 #: A standard deviation over q / (epsilon sqrt(n m)), at most: that of Algorithm 2's answers while epsilon_0 <= 1.
 PER_QUERY = 2 / math.tanh(0.5)
+#: Where the counter of Algorithms 2 and 3 grows: our copy has lost all indentation, and only the order of lines tells.
+LINES, TEXT = "one count a user, as our copy's lines stand", "one count a query, as the text says"
 #: Rounding of `overload`, at most: 7e-12 is seen with 4606 balls and 100 bins. Of its values ten digits are recorded.
 TAIL, DIGITS = 1e-10, 10
 
@@ -237,29 +239,34 @@ def literal_answers(n_items: int, q: int, voters: Iterable[int]) -> pd.DataFrame
 
 @claim("alabi2022:alg-2")
 def check_alg_2(n_items: int = 40) -> Iterator[Check]:
-    """Algorithm 2 run literally, and with its counter outside of the loop over voters; d with either base."""
-    e, other = "base e", "base ε, as our copy has it"
+    """Algorithm 2 run with its counter in the loop over voters, where our copy's lines put it, and before that loop, as
+    the text says; d with either base.
+    """
+    lines, text, other = f"base e, {LINES}", f"base e, {TEXT}", "base ε, as our copy has it"
     yield least_query(n_items)
     q = lemma_queries(n_items)
     for epsilon in (1.0, 0.5):
         each = algorithm_3(n_items, q, epsilon).mechanism.report_epsilon
         what = f"1/d, ε = {epsilon:g}, m = {n_items}, q = {q}"
-        shrunk = {reading: math.tanh(each * math.log(base) / 2) for reading, base in ((e, math.e), (other, epsilon))}
-        for reading, kept in shrunk.items():  # (b^ε₀ − 1)/(b^ε₀ + 1)
+        bases = {lines: math.e, text: math.e, other: epsilon}
+        # (b^ε₀ − 1)/(b^ε₀ + 1)
+        shrunk = {reading: math.tanh(each * math.log(base) / 2) for reading, base in bases.items()}
+        for reading, kept in shrunk.items():
             yield printed(what, kept, ">", 0, reading=reading)
-        gap = (1 + shrunk[e]) / 2 - plus_chances(each, "printed")[1]
+        gap = (1 + shrunk[text]) / 2 - plus_chances(each, "printed")[1]
         yield agree(f"chance of d where the answer is yes, base e, less that of the code, ε = {epsilon:g}", gap)
     for m, some in ((2, 14), (n_items, q)):
         most = 2 * some // m * m
         few, many = literal_answers(m, some, [most, most + m]).voter
         what = f"answers before ⊥, m = {m}, q = {some}, n = {most + m}"
-        yield printed(what, many, ">=", 1, reading=e)
+        yield printed(what, many, ">=", 1, reading=lines)
         what = f"whether {few} answers with n = {most} are any, less those with n = {most + m}"
         yield argument(what, min(few, 1) - many, "==", 1)
     n = 4 * n_items
     seen = literal_answers(n_items, q, [n]).loc[0]
     what = f"answers before ⊥ to q = {q} distinct queries, m = {n_items}, n = {n}"
-    yield printed(what, seen.voter, ">=", q, reading=e)
+    yield printed(what, seen.voter, ">=", q, reading=lines)
+    yield printed(f"{what}, one count a query", seen["query"], ">=", q, reading=text)
     yield amended(f"{what}, one count a query", seen["query"], "==", q)
 
 
@@ -295,7 +302,8 @@ def always_over(n_items: int, largest: int = 1000) -> Iterator[Check]:
     """That Algorithm 3 with 2 q / m reports, a whole number, spends more than epsilon at every epsilon; from m on."""
     m, q, epsilons = n_items, whole_queries(n_items), (1e-3, 0.01, 0.1, 1.0, 10.0)
     over = np.array([printed_algorithm_3(m, e, q).guarantee.epsilon - e for e in epsilons])
-    yield printed(f"least of loss − ε, ε from 0.001 to 10, m = {m}, q = {q}", over.min(), "<=", 0)
+    what = f"least of loss − ε, ε from 0.001 to 10, m = {m}, q = {q}"
+    yield printed(what, over.min(), "<=", 0, reading=BORROWED)
     each = np.array(epsilons) * m / (4 * q)
     off = np.abs(over * m / (2 * q * np.log1p(2 * np.sinh(each / 2) ** 2)) - 1).max()
     yield argument(f"that over (2q/m) log cosh(εm/(4q)), off 1, m = {m}, q = {q}", off, "==", 0, error=1e-7)
@@ -304,9 +312,14 @@ def always_over(n_items: int, largest: int = 1000) -> Iterator[Check]:
     yield amended(what, max(few) + 1, "==", m)
 
 
+#: What Algorithm 3 leaves open: how strongly answers are randomised, where its counter grows, and whose it is.
+BORROWED, COPIED = "d and τ of Algorithm 2", "counters passed by value, as the calls are written"
+MENDED = f"{TEXT}, one counter for the run, ε/2 for the reports"
+
+
 @claim("alabi2022:alg-3")
 def check_alg_3() -> Iterator[Check]:
-    """Algorithm 3 run literally: it falls back at once, spends more than epsilon, and forgets what it asked."""
+    """Algorithm 3 run in four readings, as it names no budget of its reports: one of them keeps what is claimed."""
     yield least_query(30)
     epsilon = 1.0
     spent = printed_algorithm_3(3, epsilon, 3).guarantee.epsilon
@@ -315,17 +328,22 @@ def check_alg_3() -> Iterator[Check]:
     for m, q in ((3, 3), *((m, lemma_queries(m)) for m in (11, 12, 30, 8))):
         d = printed_algorithm_3(m, epsilon, q).mechanism
         what = f"loss of {d.reports} reports and the fallback, m = {m}, q = {q}, ε = {epsilon:g}"
-        yield printed(what, d.guarantee.epsilon, "<=", epsilon)
+        yield printed(what, d.guarantee.epsilon, "<=", epsilon, reading=BORROWED)
         mended = algorithm_3(m, q, epsilon / 2, counter="query", fallback=one_pair_each(m, epsilon / 2)).mechanism
         what = f"loss with ε/2 for the reports and ε/2 for the fallback, m = {m}, q = {q}"
+        yield printed(what, mended.guarantee.epsilon, "<=", epsilon, reading=MENDED)
         yield amended(what, mended.guarantee.epsilon, "<=", epsilon)
     yield from always_over(11)
     n = (d.reports + 1) * m
     literal = printed_algorithm_3(m, epsilon, q, "voter").mechanism
     what = f"share of 20 runs that end in the fallback, m = {m}, τ = {literal.reports}, n = {n}"
-    yield printed(what, fallback_share(literal, n), "<", 1.0)
+    yield printed(what, fallback_share(literal, n), "<", 1.0, reading=LINES)
     what = "reports that one voter sent, counters passed by value, τ = 2, m = n = 5"
-    yield printed(what, most_sent("copied"), "<=", 2)
+    yield printed(what, most_sent("copied"), "<=", 2, reading=COPIED)
+    ends, sent = fallback_share(mended, n), most_sent("voter")
     what = "share of 20 runs that end in the fallback, one count a query"
-    yield amended(what, fallback_share(mended, n), "==", 0)
-    yield amended("reports that one voter sent, shared counters", most_sent("voter"), "==", 2)
+    yield printed(what, ends, "<", 1.0, reading=MENDED)
+    yield amended(what, ends, "==", 0)
+    what = "reports that one voter sent, shared counters"
+    yield printed(what, sent, "<=", 2, reading=MENDED)
+    yield amended(what, sent, "==", 2)

@@ -22,7 +22,6 @@ from dprank.aggregation.local_kwiksort import LocalKwikSort
 from dprank.aggregation.local_reports import LocalMatrix
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.aggregation.randomisers import SampledOrder
 from dprank.pairwise import NoisyCounts, PerturbedMLE
 from dprank.topk.oneshot import Oneshot
 from dprank.topk.private_spectral import PrivateRankCentrality
@@ -163,17 +162,15 @@ def _orders(epsilon: float) -> Iterator[Case]:
 
 
 def _local(epsilon: float) -> Iterator[Case]:
-    """Two opposite rankings; answers and fallback of KwikSort add up."""
-    fallback = LocalMatrix(SampledOrder.calibrated(n_items=3, epsilon=epsilon / 2, length=2))
-    backed = alabi2022.algorithm_3(3, 3, epsilon, fallback=fallback)
-    m = backed.mechanism
-    spent = m.reports * alabi2022.report_loss(m.report_epsilon) + fallback.guarantee.epsilon
+    """Two opposite rankings; the answers of KwikSort add up."""
+    sorting = alabi2022.algorithm_3(3, 3, epsilon)
+    spent = sorting.mechanism.reports * alabi2022.report_loss(sorting.mechanism.report_epsilon)
     made: list[tuple[Any, float | None]] = [
         (busafekete2021.local_pairs(4, epsilon), None),
         (LocalPairs.calibrated(epsilon=epsilon, n_items=4), None),
         (alabi2022.algorithm_2(3, epsilon), None),
         (LocalMatrix.calibrated(epsilon=epsilon, n_items=3), None),
-        (backed, spent),
+        (sorting, spent),
         (LocalKwikSort.calibrated(epsilon=epsilon, n_items=3), epsilon),
     ]
     for test, loss in made:

@@ -50,6 +50,18 @@ def check_kendall(n_items: int, *, rng: np.random.Generator) -> Iterator[Check]:
             "==",
             math.comb(m, 2),
         )
+        none = np.argwhere((counts == 0) != np.eye(len(rows), dtype=bool))
+        yield printed(
+            f"pairs of rankings, {m} items, of which K is 0 without, or above with, their being one", len(none), "==", 0
+        )
+        if m <= 4:
+            detour = int((counts[:, :, None] > counts[:, None] + counts.T[None]).sum())
+            yield printed(
+                f"triples of rankings, {m} items, with K(a,c) > K(a,b) + K(b,c), or unequal ways",
+                detour + int((counts != counts.T).sum()),
+                "==",
+                0,
+            )
         mistaken = int((counts != pairwise_kendall_distances(rows)).sum())
         yield printed(f"pairs of rankings, {m} items, whose number of inversions is another", mistaken, "==", 0)
         votes = rng.integers(len(rows), size=5)

@@ -14,7 +14,7 @@ from scipy import special
 
 from companion.chapters.private_aggregation.kwiksort import THETA
 from companion.instruments.allowance import ROUNDING
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation.kwiksort import MOST_COUNTED, comparisons_law, log_moments, queries
 
 
@@ -168,6 +168,35 @@ def check_q(items: Sequence[int], xis: Sequence[float], listed: int, *, rng: np.
     yield amended(convex, convexity(), ">=", 0)
     yield amended(f"{every} E[C] − E[C, no cycles]", small["mean"].max(), "<=", ROUNDING)
     yield amended(f"{every} log E exp(θC) − the same without cycles", small.moment.max(), "<=", ROUNDING)
+
+
+@claim("alabi2022:sec-central:quicksort")
+def check_quicksort(n_items: int = 6) -> Iterator[Check]:
+    """Whether Theorem 1, which wants at most q comparisons always, applies to KwikSort: with all pairs as q it does."""
+    m, pairs, laws = n_items, math.comb(n_items, 2), [tournament_law(beats) for beats in tournaments(n_items)]
+    most = max(int(np.flatnonzero(law).max()) for law in laws)
+    what = f"most comparisons on any tournament of {m} items, beyond q = m(m − 1)/2"
+    yield printed(what, most - pairs, ">", 0, reading="with any q")
+    what = f"P(more than q comparisons), q = m(m − 1)/2 − 1, no cycles, {m} items"
+    yield printed(what, float(laws[0][pairs]), ">", 0, reading="with a q below all pairs")
+    # each pivot is the first or the last of what is left
+    every = 2 ** (m - 1) / math.factorial(m)
+    yield argument(f"the same less 2^(m − 1)/m!, {m} items", float(laws[0][pairs]) - every, "==", 0, error=ROUNDING)
+    yield amended(f"most comparisons on any tournament of {m} items", most, "<=", pairs)
+
+
+@claim("alabi2022:sec-central:negligible")
+def check_negligible(n_items: int = MOST_COUNTED) -> Iterator[Check]:
+    """Chance of more than q comparisons where q is of order m log m: with a small constant, and with ours."""
+    m, law = n_items, comparisons_law(n_items)
+
+    def beyond(limit: float) -> float:
+        return float(law[math.floor(limit) + 1 :].sum())
+
+    few, many = m * math.log(m), 8 * m * math.log(m)
+    yield printed(f"P(c > q), q = m log m, no cycles, m = {m}; small: below 1/m", beyond(few), "<=", 1 / m)
+    yield supplied(f"the same, q = 8 m log m, m = {m}; below m⁻⁴", beyond(many), "<=", m**-4.0)
+    yield amended("m⁴ × bound on P(some item meets over 8 log m pivots), any tournament, m = 16", deep(16), "<=", 1)
 
 
 def stopped_cost(n_items: int, limit: int) -> NDArray[np.float64]:

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import combinations_with_replacement, pairwise
+from collections.abc import Iterable, Iterator
+from itertools import combinations_with_replacement, pairwise, product
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import log_softmax
 
-from companion.chapters.private_aggregation.reduction_one import CONSTANT, gaussian_privacy, matrix_loss, supplied_delta
+from companion.chapters.private_aggregation.reduction_one import (
+    CONSTANT,
+    gaussian_privacy,
+    matrix_loss,
+    printed_delta,
+    supplied_delta,
+)
 from companion.instruments.aggregation import BAR, best_order, exponential_needs, matrix_error, printed_rate, split_vote
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.style import CALIBRATION, COLOURS, name_lines, note, panels, styled
 from companion.instruments.sweep import sweep
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed.alabi2022 import corollary_3, corollary_4
 from dprank.aggregation.exponential import ExponentialMechanism
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
 from dprank.aggregation.noisy_matrix import NoisyMatrix
+from dprank.aggregation.private_borda import PrivateBorda
 from dprank.data.kendall import pairwise_kendall_distances
 from dprank.privacy.gaussian import gaussian_delta
 
@@ -185,6 +193,27 @@ def check_cor_3(worst: pd.DataFrame, repetitions: int, epsilon: float = 1.0) -> 
     )
 
 
+#: Numbers of items, and deltas, at which what Corollaries 4 and 7 say exists is looked for.
+EXISTING = (*range(2, 101), 300, 10**3, 10**4, 10**6, 10**9)
+DELTAS = (1e-12, 1e-6, 0.1, 0.9)
+
+
+def existing(deltas: Iterable[float] = DELTAS) -> float:
+    """Largest error, over Corollary 4's rate with constant 1, of the best order of a Gaussian matrix of least noise.
+
+    At ratio 1, epsilon up to 4 m log(1 / delta) / log m.
+    """
+    cells = product(EXISTING, deltas, (1e-3, 0.25, 1.0))
+    limits = ((m, share * 4 * m * math.log(1 / delta) / math.log(m), delta) for m, delta, share in cells)
+    return max(matrix_error(*cell) / printed_rate(4, *cell) for cell in limits)
+
+
+def fails_from(delta: float, n_items: int = 10**6) -> float:
+    """Least epsilon over log(1 / delta) at which Corollary 4's noise with `CONSTANT` is not private: by bisection."""
+    log = math.log(1 / delta)
+    return brentq(lambda x: math.log(printed_delta(n_items, x * log, delta) / delta), 0.5, 8.0)
+
+
 @claim("alabi2022:cor-4")
 def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> Iterator[Check]:
     """Corollary 4 with several constants for its O(); with a condition; and the error that an exact order has.
@@ -213,9 +242,32 @@ def check_cor_4(worst: pd.DataFrame, repetitions: int, delta: float = 1e-6) -> I
         "mean K − OPT over 2 e m(m−1)/2 with this noise, largest", promised_share(4, repetitions), 1, "supplied"
     )
     yield amended("exact δ over δ of the calibrated noise, extreme ε and δ", calibrated, "<=", 1)
+    what = "best order, least Gaussian noise: proved error over m³ √(log(1/δ))/(εn), ε ≤ 4 m log(1/δ)/log m, largest"
+    yield amended(f"{what} of {len(EXISTING)} numbers of items, 2 to 10⁹", existing(), "<=", 1)
+    what = "least ε/log(1/δ) at which the noise with constant (1 + √2)/2 fails, 10⁶ items, δ = 10⁻²⁰⁰"
+    yield amended(what, fails_from(1e-200), "<=", 1.05)
     yield _largest(
         "mean K − OPT over √(m(m−1) log m!) noise deviations, planted orders", over_bound(worst), 1, "corrected"
     )
+
+
+@claim("alabi2022:sec-intro:generative")
+def check_generative(n_items: int = 10) -> Iterator[Check]:
+    """Whether what was known is good under a law of the voters only: Table 1's last row assumes none."""
+    m = n_items
+    voters = math.ceil(100 * m * math.log(m))
+    share = ExponentialMechanism.calibrated(n_items=m, epsilon=1.0).additive_error(voters) / m**2
+    what = f"exponential mechanism, any votes: proved error over m², ratio 1, m = {m}, n = {voters:,}, ε = 1"
+    coin = (1 - 1 / m) / 4
+    yield printed(f"{what}; a fair coin's, if good under a law of the voters only", share, ">=", coin)
+    frame = exponential_errors()
+    worst = frame[frame.agree < 1]["of ours"].max()
+    yield argument(
+        "exact error over that bound, voters of two opposite orders, which no Mallows law has", worst, "<=", 1
+    )
+    share = PrivateBorda.calibrated(n_items=m, epsilon=1.0, law="continuous").additive_error(voters) / m**2
+    what = f"noisy Borda scores, in polynomial time, any votes: proved error over m², ratio 5, m = {m}, n = {voters:,}"
+    yield amended(f"{what}; a fair coin's", share, "<", coin)
 
 
 def exponential_loss(n_items: int, voters: int, others: Literal["all", "unanimous"]) -> float:

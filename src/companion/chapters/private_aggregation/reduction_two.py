@@ -189,6 +189,30 @@ def in_places(places: float) -> str:
     return f", noise of {places:g} places each" if places else " who agree"
 
 
+@claim("alabi2022:thm-1:privacy")
+def check_thm_1_privacy(voters: int = 2) -> Iterator[Check]:
+    """An order made of private answers alone: its exact loss on all data of three items, against the answers'."""
+    data = [x for n in range(1, voters + 1) for x in data_sets(3, n)]
+    for epsilon in (0.5, 4.0):
+        # three answers are asked, each of which a voter moves by one
+        scale = 3 / epsilon
+        worst = dict.fromkeys(("best order", "KwikSort"), 0.0)
+        for one in data:
+            for other in neighbours(one):
+                near, far = half_margins(one), half_margins(other)
+                for name, law in (("best order", kemeny_law), ("KwikSort", _unlimited)):
+                    p, q = law(near, scale), law(far, scale)
+                    worst[name] = max(worst[name], *(abs(math.log(p[order] / q[order])) for order in p))
+        for name, loss in worst.items():
+            what = f"largest loss of the {name} of noisy answers, 3 items, {len(data)} data sets, ε = {epsilon:g}"
+            yield printed(what, loss, "<=", epsilon * (1 + ROUNDING))
+
+
+def _unlimited(margins: Margins, scale: float) -> dict[Order, float]:
+    """Law of KwikSort on all three answers."""
+    return {order: p for order, p in kwiksort_law(margins, 3, scale).items() if order is not None}
+
+
 @claim("alabi2022:thm-5")
 def check_thm_5(voters: int, repetitions: int) -> Iterator[Check]:
     """Theorem 5 with an algorithm that the printed condition does not tame; explicit constants for fractions."""

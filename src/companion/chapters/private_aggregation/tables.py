@@ -13,6 +13,8 @@ from matplotlib.lines import Line2D
 
 from companion.chapters.local_aggregation.local_reports import LARGE, cube_excess
 from companion.chapters.private_aggregation.fitted_rates import rates_checks
+from companion.chapters.private_aggregation.matrix_order import existing
+from companion.chapters.private_aggregation.query_budget import scores_over
 from companion.chapters.private_aggregation.table_rows import DELTA, LOG, ROWS, slope
 from companion.instruments.aggregation import BAR, gain, gaussian_constant
 from companion.instruments.allowance import Z
@@ -77,6 +79,11 @@ def check_table_1(errors: pd.DataFrame, fits: pd.DataFrame) -> Iterator[Check]:
     least = max(gaussian_constant(share * LOG, DELTA) for share in np.geomspace(1e-3, 1, 13))
     yield printed(what, grown, "<=", 1.0)
     yield supplied("the same constant, largest where ε ≤ log(1/δ)", least, "<=", 1 + math.sqrt(0.5))
+    for row, most, what in (
+        ("I, Gaussian", existing([DELTA]), "an exact order of the least Gaussian noise, ε ≤ 4 m log(1/δ)/log m"),
+        ("II, Gaussian", scores_over(range(3, 101), [DELTA]) / 2, "twice: noisy Borda scores, ε ≤ 4 log m log(1/δ)"),
+    ):
+        yield amended(f"{row}, whatever the algorithm: proved error over the printed one, {what}", most, "<=", 1)
     yield from _within(errors, 1)
     yield from _flatter(errors, "I, Laplace", "I, Gaussian")
     yield from rates_checks(fits, 1)

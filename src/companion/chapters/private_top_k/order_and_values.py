@@ -227,6 +227,8 @@ def check_definition(epsilon: float, records: int) -> Iterator[Check]:
     replaced = hockey_stick(any_record, any_record[::-1], epsilon)
     yield printed(what, gap, "==", 0, error=1e-12)
     yield printed("least δ at the largest log ratio of a single set (pure privacy)", pure, "==", 0, error=1e-12)
+    falls = np.diff([hockey_stick(p, q, step) for step in np.linspace(0, float(np.log(p / q).max()), 20)])
+    yield printed("largest step of the least δ as ε grows: both measure privacy", falls.max(), "<", 0)
     yield content(f"least δ of publishing a record, {at}", hockey_stick([1, 0], [0, 1], epsilon), "==", 1)
     yield content(f"{one}, {at}", replaced, "==", 1 / records, error=1e-12)
 
@@ -268,6 +270,11 @@ def check_algorithm_1(epsilon: float) -> Iterator[Check]:
         near = f"{what}, far pairs, noise λ = {noise}: largest off 1"
         yield amended(near, max(abs(loss - 1) for loss in losses), "==", 0, error=2 / FAR)
         yield amended(f"{what}, the same: largest", max(losses), "<=", 1 + ROUNDING)
+    each = [(m, k, supremum("set, fresh values", m, k, "all one way")) for m, k in SHAPES]
+    losses = [found_loss("set, fresh values", m, k, epsilon / times, "all one way") / epsilon for m, k, times in each]
+    noise = ", ".join(f"{times:g}s/ε for {k} of {m}" for m, k, times in each)
+    near = f"privacy loss of set, fresh values over ε, all one way, far pairs, noise λ = {noise}: largest off 1"
+    yield amended(near, max(abs(loss - 1) for loss in losses), "==", 0, error=2 / FAR)
     what = "log δ proved for set and fresh values over log δ promised, noise of Theorem 2.2, k up to 10⁶: least"
     yield amended(what, values_spare(), ">=", 1)
 

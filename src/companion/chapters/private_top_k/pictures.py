@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from companion.chapters.private_top_k.approximate import gumbel_scale
 from companion.chapters.private_top_k.pure import WORST_MOVE, supremum
 from companion.chapters.private_top_k.recall import zipf
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, name_lines, note, on_phone, panels, styled
 from companion.instruments.topk import printed_scale, theorem_2_1
+from dprank.topk.oneshot import Oneshot
+
+Floats = NDArray[np.float64]
 
 #: The hospital of the road's first page: diagnoses, how often the commonest, how many are published, delta.
 DIAGNOSES, COMMONEST, PUBLISHED, DELTA = 1400, 20_000, 20, 1e-6
@@ -21,6 +26,13 @@ _FOUND = {
     "Gumbel noise": CALIBRATION["net wins"],
     "Laplace, Theorem 2.1": {"color": COLOURS[0], "marker": "^", "linestyle": "--"},
     "Laplace, Theorem 2.2": CALIBRATION["as printed"],
+}
+#: Drawn against k.
+_BY_K = {
+    "Gumbel noise": _FOUND["Gumbel noise"],
+    "Laplace, our proof": CALIBRATION["corrected"],
+    "Laplace, Theorem 2.1": _FOUND["Laplace, Theorem 2.1"],
+    "Laplace, Theorem 2.2": _FOUND["Laplace, Theorem 2.2"],
 }
 #: Where names stand on the lines of `draw_found`.
 _PLACES = {"Gumbel noise": (0.05, 18.9), "Laplace, Theorem 2.1": (0.175, 13.9), "Laplace, Theorem 2.2": (0.6, 10.9)}
@@ -34,72 +46,146 @@ _BEFORE = (12, 10, 9, 7, 5)
 _MOVES = {"added or removed: all one way": (1, 0, 1, 1, 0), "replaced: any direction": (1, -1, 1, 0, -1)}
 
 
-def found(epsilons: Iterable[float], repetitions: int = 1000, seed: int = 7) -> pd.DataFrame:
-    """How many of the true twenty are found, any direction: ``epsilon``, ``mechanism``, ``mean``, ``se``.
+def found(
+    epsilons: Iterable[float],
+    repetitions: int = 1000,
+    seed: int = 7,
+    *,
+    items: int = DIAGNOSES,
+    k: int = PUBLISHED,
+    delta: float = DELTA,
+) -> pd.DataFrame:
+    """How many of the true k are found, any direction: ``epsilon``, ``k``, ``mechanism``, ``mean``, ``se``.
 
     All epsilons share the noise of one seed, so that curves are smooth; each mean is that of `repetitions` releases.
     """
+    noise = _noise(repetitions, items, seed)
+    rows = [
+        (epsilon, k, name, *_mean(_hits(noise, _scale(name, k, epsilon, delta, items), name, k)))
+        for epsilon in epsilons
+        for name in _FOUND
+    ]
+    return pd.DataFrame(rows, columns=["epsilon", "k", "mechanism", "mean", "se"])
+
+
+def found_by_k(
+    ks: Iterable[int],
+    epsilon: float,
+    repetitions: int = 200,
+    seed: int = 7,
+    *,
+    items: int = DIAGNOSES,
+    delta: float = DELTA,
+) -> pd.DataFrame:
+    """Share of the true k that is found, of the same hospital: ``k``, ``epsilon``, ``mechanism``, ``mean``, ``se``."""
+    noise = _noise(repetitions, items, seed)
+    rows = [
+        (k, epsilon, name, *_mean(_hits(noise, _scale(name, k, epsilon, delta, items), name, k) / k))
+        for k in ks
+        for name in _BY_K
+    ]
+    return pd.DataFrame(rows, columns=["k", "epsilon", "mechanism", "mean", "se"])
+
+
+def numbers(
+    one: pd.DataFrame, lists: pd.DataFrame, *, epsilon: float, items: int, k: int, delta: float
+) -> dict[str, str]:
+    """What the road says of `found` and `found_by_k`, as it is printed."""
+    at = one[one.epsilon == epsilon].set_index("mechanism")["mean"]
+    longest = lists[lists.k == lists.k.max()].set_index("mechanism")["mean"]
+    said = {"gumbel": "Gumbel noise", "pure": "Laplace, Theorem 2.1", "main": "Laplace, Theorem 2.2"}
+    shares = {"gumbel": "Gumbel noise", "ours": "Laplace, our proof", "main": "Laplace, Theorem 2.2"}
+    return (
+        {"topk-epsilon": f"{epsilon:g}", "topk-items": f"{items:,}", "topk-k": f"{k}"}
+        | {"topk-useful-from": f"{int(16 * np.log(items / delta)):,}"}
+        | {f"found-{key}": f"{at[name]:.1f}" for key, name in said.items()}
+        | {"recall-k": f"{lists.k.max()}"}
+        | {f"recall-{key}": f"{longest[name]:.0%}" for key, name in shares.items()}
+    )
+
+
+def _noise(repetitions: int, items: int, seed: int) -> dict[str, Floats]:
+    """Standard noise of many releases, by the first word of a mechanism."""
     rng = np.random.default_rng(seed)
-    size = (repetitions, DIAGNOSES)
-    gumbel, laplace = rng.gumbel(size=size), rng.laplace(size=size)
-    rows = []
-    for epsilon in epsilons:
-        scales = {
-            "Gumbel noise": gumbel_scale(PUBLISHED, epsilon, DELTA),
-            "Laplace, Theorem 2.1": theorem_2_1(PUBLISHED, epsilon),
-            "Laplace, Theorem 2.2": printed_scale(PUBLISHED, epsilon, DELTA, DIAGNOSES),
-        }
-        for name, scale in scales.items():
-            noisy = zipf(DIAGNOSES, COMMONEST) + scale * (gumbel if name.startswith("Gumbel") else laplace)
-            chosen = np.argpartition(-noisy, PUBLISHED, axis=1)[:, :PUBLISHED]
-            hits = (chosen < PUBLISHED).sum(1)
-            rows.append((epsilon, name, hits.mean(), hits.std(ddof=1) / repetitions**0.5))
-    return pd.DataFrame(rows, columns=["epsilon", "mechanism", "mean", "se"])
+    return {"Gumbel": rng.gumbel(size=(repetitions, items)), "Laplace": rng.laplace(size=(repetitions, items))}
+
+
+def _scale(name: str, k: int, epsilon: float, delta: float, items: int) -> float:
+    match name:
+        case "Gumbel noise":
+            return gumbel_scale(k, epsilon, delta)
+        case "Laplace, Theorem 2.1":
+            return theorem_2_1(k, epsilon)
+        case "Laplace, Theorem 2.2":
+            return printed_scale(k, epsilon, delta, items)
+    return Oneshot.calibrated(epsilon=epsilon, delta=delta, k=k).scale
+
+
+def _hits(noise: dict[str, Floats], scale: float, name: str, k: int) -> NDArray[np.int64]:
+    """How many of the k largest counts each release publishes."""
+    drawn = noise[name.split(",")[0].split()[0]]
+    noisy = zipf(drawn.shape[1], COMMONEST) + scale * drawn
+    return (np.argpartition(-noisy, k, axis=1)[:, :k] < k).sum(1)
+
+
+def _mean(hits: NDArray[Any]) -> tuple[float, float]:
+    return float(hits.mean()), float(hits.std(ddof=1) / len(hits) ** 0.5)
 
 
 def epsilon_for(frame: pd.DataFrame, mechanism: str, share: float = 0.9) -> float:
-    """Epsilon at which a mechanism finds a share of the list, between the points of `found`."""
+    """Epsilon at which a mechanism finds a share of the list, between the points of `found`; nan outside of them."""
     part = frame[frame.mechanism == mechanism]
-    return float(np.exp(np.interp(share * PUBLISHED, part["mean"], np.log(part.epsilon))))
+    wanted, means = share * part.k.iloc[0], part["mean"].cummax()
+    if not means.iloc[0] <= wanted <= means.iloc[-1]:
+        return float("nan")
+    return float(np.exp(np.interp(wanted, means, np.log(part.epsilon))))
+
+
+def _headline(frame: pd.DataFrame, most: int, few: float, many: float) -> str:
+    """What `draw_found` shows: where both reach `most`, or which finds how many where one does not."""
+    if few < many:
+        return (
+            f"{most} of the {frame.k.iloc[0]} commonest are found at ε = {few:.2f} with Gumbel noise, "
+            f"and only at ε = {many:.1f} with that of the paper's main theorem, 2.2"
+        )
+    middle = frame[frame.epsilon == min(frame.epsilon, key=lambda it: abs(it - 0.2))].set_index("mechanism")["mean"]
+    return (
+        f"At ε = {min(frame.epsilon, key=lambda it: abs(it - 0.2)):g} Gumbel noise finds {middle['Gumbel noise']:.1f} "
+        f"of the {frame.k.iloc[0]} commonest, that of the paper's main theorem {middle['Laplace, Theorem 2.2']:.1f}"
+    )
 
 
 @styled
 def draw_found(frame: pd.DataFrame) -> Figure:
     """Items found against epsilon, the names on the lines."""
-    share = 0.9
-    most = round(share * PUBLISHED)
-    few, many = (epsilon_for(frame, name, share) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
-    message = (
-        f"{most} of the {PUBLISHED} commonest are found at ε = {few:.2f} with Gumbel noise, "
-        f"and only at ε = {many:.1f} with that of the paper's main theorem, 2.2"
-    )
-    figure, (axes,) = panels(message=message, height=3.2)
+    k = int(frame.k.iloc[0])
+    most = round(0.9 * k)
+    few, many = (epsilon_for(frame, name, most / k) for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
+    figure, (axes,) = panels(message=_headline(frame, most, few, many), height=3.2)
+    # names have their places on the lines of the book's own twenty
+    placed = k == PUBLISHED and not on_phone()
     for name, part in frame.groupby("mechanism", sort=False):
         look = _FOUND[str(name)]
-        said = str(name).replace("Theorem 2.2", "Theorem 2.2 (main)") if on_phone() else str(name)
+        said = str(name) if placed else str(name).replace("Theorem 2.2", "Theorem 2.2 (main)")
         axes.errorbar(part.epsilon, part["mean"], BAR * part.se, capsize=2, label=said, **look)
-        if not on_phone():
-            axes.text(
-                *_PLACES[str(name)],
-                said.replace(", ", ",\n").replace(" (", "\n("),
-                color=look["color"],
-                va="center",
-                fontsize=9,
-            )
+        if placed:
+            words = said.replace(", ", ",\n").replace("2.2", "2.2\n(main)")
+            axes.text(*_PLACES[str(name)], words, color=look["color"], va="center", fontsize=9)
     axes.axhline(most, color="black", lw=1, ls=":")
-    axes.text(5.2, most - 0.4, f"{most} of {PUBLISHED}", ha="right", va="top", fontsize=9)
+    axes.text(5.2, 0.98 * most, f"{most} of {k}", ha="right", va="top", fontsize=9)
     for epsilon, name, text in ((few, "Gumbel noise", f"{few:.2f}"), (many, "Laplace, Theorem 2.2", f"{many:.1f}")):
-        axes.plot([epsilon, epsilon], [0, most], color=_FOUND[name]["color"], lw=1, ls=":")
-        axes.text(1.05 * epsilon, 0.3, f"ε = {text}", color=_FOUND[name]["color"], fontsize=9)
-    if on_phone():
+        if np.isfinite(epsilon):
+            axes.plot([epsilon, epsilon], [0, most], color=_FOUND[name]["color"], lw=1, ls=":")
+            axes.text(1.05 * epsilon, 0.015 * k, f"ε = {text}", color=_FOUND[name]["color"], fontsize=9)
+    if not placed:
         key(figure, *axes.get_legend_handles_labels())
-    axes.set(xscale="log", xlabel="ε, the privacy lost (less is better)", ylim=(0, 20.6))
-    axes.set_ylabel(f"of the true {PUBLISHED}, found")
-    axes.set_yticks(range(0, 21, 5))
+    axes.set(xscale="log", xlabel="ε, the privacy lost (less is better)", ylim=(0, 1.03 * k))
+    axes.set_ylabel(f"of the true {k}, found")
+    axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    note(figure, "Bars, 95 %, are shorter than the marks.")
+    note(figure, "Bars: 95 %.")
     return figure
 
 
@@ -234,14 +320,17 @@ def draw_needs(frame: pd.DataFrame) -> Figure:
 
 @styled
 def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
-    """Share of the list found against its length: four mechanisms of `recall.recall`, names beside the last points."""
-    message = f"At ε = {frame.epsilon.iloc[0]:g} Gumbel noise keeps more of a long list than Laplace noise"
+    """Share of the list found against its length: four mechanisms of `found_by_k`, names beside the last points."""
+    longest = frame[frame.k == frame.k.max()].set_index("mechanism")
+    ahead = longest["mean"]["Gumbel noise"] - longest["mean"]["Laplace, our proof"]
+    clear = ahead > BAR * np.hypot(longest.se["Gumbel noise"], longest.se["Laplace, our proof"])
+    said = "Gumbel noise keeps more of a long list than" if clear else "Gumbel noise keeps about as much of the list as"
+    message = f"At ε = {frame.epsilon.iloc[0]:g} {said} Laplace noise"
     figure, (axes,) = panels(message=message, height=3.2)
-    looks = {"Gumbel": _FOUND["Gumbel noise"], "Laplace, ours": CALIBRATION["corrected"], **_FOUND}
-    part = frame[frame.mechanism.isin(looks)].sort_values("k", kind="stable")
+    part = frame.sort_values("k", kind="stable")
     for name, rows in part.groupby("mechanism", sort=False):
         axes.errorbar(
-            rows.k, rows["mean"], BAR * rows.se, capsize=2, clip_on=False, label=str(name), **looks[str(name)]
+            rows.k, rows["mean"], BAR * rows.se, capsize=2, clip_on=False, label=str(name), **_BY_K[str(name)]
         )
     axes.set(
         xscale="log",
@@ -252,11 +341,9 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     )
     axes.set_xticks(sorted(part.k.unique()), [f"{k:g}" for k in sorted(part.k.unique())])
     axes.minorticks_off()
-    ours = {"Laplace, ours": "Laplace, our proof"}
     if on_phone():
-        handles, labels = axes.get_legend_handles_labels()
-        key(figure, handles, [ours.get(label, label) for label in labels], columns=2)
+        key(figure, *axes.get_legend_handles_labels(), columns=2)
     else:
-        name_lines(axes, width=22, names=ours)
+        name_lines(axes, width=22)
     note(figure, f"{_PROOFS} Bars: 95 %.")
     return figure

@@ -97,8 +97,8 @@ def most_items(gap: float, failure: float) -> int:
 #: Where Theorem 2.3 is tried: gaps in scales, numbers of items, and steps between values that are not equally spaced.
 GAPS, SIZES, MANY = (0.25, 0.5, 1, 2, 5, 10, 20, 40), (2, 3, 5, 50), 10**6
 STEPS = (1, 1, 3, 2), (4, 5, 6, 9), (8, 4, 4, 4), (0, 1, 2, 3), (3, 0, 0, 1), (0,)
-#: The example after it: items and gap.
-EXAMPLE, GAP = 8 * 10**6, 20.0
+#: The example after it: items, with a superscript that our copy has lost and as it stands there, and gap.
+EXAMPLE, LITERAL, GAP = 8 * 10**6, 8 * 106, 20.0
 
 
 @claim("qiao2021:thm-2.3")
@@ -138,7 +138,10 @@ def check_example() -> Iterator[Check]:
     """The closing sentence of Section 2: Theorem 2.3's p at a gap of 20 scales and eight million items."""
     p, least = 1 - float(printed_failure(EXAMPLE, GAP)), needed_gap(EXAMPLE, 0.01)
     exact, ours = exact_failure(EXAMPLE, EXAMPLE // 2, GAP), float(our_failure(GAP))
-    yield printed("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, ">", qiao2021.EXAMPLE_P)
+    plain = 1 - float(printed_failure(LITERAL, GAP))
+    lost, as_it_stands = "m ≤ 8·10⁶: a superscript is lost in our copy", "m ≤ 848: 8 × 106, as it stands in our copy"
+    yield printed("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, ">", qiao2021.EXAMPLE_P, reading=lost)
+    yield printed("p of Theorem 2.3, Δ = 20λ, m = 848", plain, ">", qiao2021.EXAMPLE_P, reading=as_it_stands)
     yield amended("p of Theorem 2.3, Δ = 20λ, m = 8·10⁶", p, "==", 0.909, error=5e-4)
     yield amended("most items with p > 0.99, Δ = 20λ", most_items(GAP, 0.01), "==", 882_119)
     yield amended("least Δ/λ with p ≥ 0.99, m = 8·10⁶: below 22.31 by less than 0.01", least, "==", 22.305, error=0.005)
@@ -146,6 +149,33 @@ def check_example() -> Iterator[Check]:
     # at least the chance that the two at the boundary swap, at most the sum over all pairs
     share = 1 - float(swapped(GAP)) / ours
     yield agree("exact chance of a wrong set over it, m = 8·10⁶, k = m/2, off 1", exact / ours - 1, share)
+
+
+@claim("qiao2021:sec-2:almost-surely")
+def check_almost_surely() -> Iterator[Check]:
+    """Large gaps: whether the true set is certain, or certain in the limit."""
+    gaps = np.array([10.0, 20.0, 40.0])
+    chances = [exact_failure(MANY, MANY // 2, gap) for gap in gaps]
+    what = f"exact chance of a wrong set, {MANY:,} items, k = m/2"
+    yield printed(f"{what}, Δ = {gaps[-1]:g}λ", chances[-1], "==", 0, reading="with probability one")
+    limit = "with a probability that tends to one"
+    yield printed(
+        f"1 − p of Theorem 2.3, {MANY:,} items, Δ = {gaps[-1]:g}λ",
+        float(printed_failure(MANY, gaps[-1])),
+        "<=",
+        1e-9,
+        reading=limit,
+    )
+    yield printed(
+        f"least of Theorem 2.3's 1 − p at a gap over that at twice the gap, from {gaps[0]:g}λ on",
+        float((swapped(gaps[:-1]) / swapped(gaps[1:])).min()),
+        ">",
+        1e3,
+        reading=limit,
+    )
+    # two items at the boundary swap with this chance, and neighbours further away hardly add to it
+    off = max(abs(chance / float(swapped(gap)) - 1) for chance, gap in zip(chances, gaps, strict=True))
+    yield amended(f"{what}, over (2 + Δ/λ)e^(−Δ/λ)/4, Δ from {gaps[0]:g}λ on, largest off 1", off, "<=", 1e-3)
 
 
 @styled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -80,6 +81,12 @@ def check_bucketing(epsilon: float, delta: float) -> Iterator[Check]:
         of = f"m = {m}, {coin.n_batches} batches of {coin.batch_voters}"
         yield amended(f"privacy loss with a coin, {of}", bucketed_loss(coin), "==", epsilon, error=ROUNDING)
         yield amended(f"its size, {of}", coin.exact_size, "<=", delta)
+        least = 2 / (2 + coin.n_batches * math.expm1(epsilon))
+        yield amended(
+            f"its chance of a coin, over 2/(2 + B(e^ε₀ − 1)), {of}", coin.coin / least, "==", 1, error=ROUNDING
+        )
+        fewer = replace(coin, coin=0.99 * least)
+        yield amended(f"privacy loss if the coin is tossed 1 % less often, {of}", bucketed_loss(fewer), ">", epsilon)
 
 
 def batch_tests(m: int, n: int, epsilon: float, delta: float) -> pd.DataFrame:

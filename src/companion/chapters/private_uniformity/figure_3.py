@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from companion.chapters.private_uniformity.central_samples import unif_power
 from companion.chapters.private_uniformity.local_voters import ANSWER, WORDS, local_power
 from companion.chapters.private_uniformity.same_data import (
     BEHIND,
@@ -34,6 +35,7 @@ from companion.chapters.private_uniformity.same_data import (
     trun_size,
 )
 from companion.chapters.private_uniformity.trun import agreeing_loss, theorem_6
+from companion.chapters.private_uniformity.trun_samples import rankings_needed
 from companion.instruments.allowance import ROUNDING, Z
 from companion.instruments.power_curves import LEAN, curve, level
 from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
@@ -199,6 +201,27 @@ def check_third(n_items: int = 10, n_rankings: int = 9999) -> Iterator[Check]:
     alone = float(unif_null_sf(n_items // 2, n_rankings // 3, third.batch_threshold))
     what = f"size of BUNIF less that of UNIF on {third.batch_voters} of {n_rankings} rankings, m = {n_items}"
     yield amended(what, third.exact_size - alone, "==", 0, error=ROUNDING)
+
+
+@claim("busafekete2021:sec-7.3:more")
+def check_more(
+    items: Sequence[int] = (10,), bias: float = 0.1, epsilon_0: float = EPSILON, local: int = 100
+) -> Iterator[Check]:
+    """Rankings for power 0.8 at size 0.05, all pairs neighbours in the centre: central tests, and the local one."""
+    for m in items:
+        free = rankings_needed("UNIF, no privacy", m, bias)
+        at = f"m = {m}, bias {bias:g}, ε₀ = {epsilon_0:.3g}"
+        for name in ("Laplace on Y", "batches and a coin", "TRUN, repaired"):
+            more = rankings_needed(name, m, bias, epsilon_0=epsilon_0) / free
+            yield printed(f"rankings that {name} needs over those of UNIF, {at}", more, ">", 3)
+    m = items[0]
+    free = rankings_needed("UNIF, no privacy", m, bias)
+    kept = paper.local_pairs(m, epsilon_0).mechanism.shrinkage
+    power = unif_power(m, local * free, kept * bias, DELTA)
+    what = f"power of the local test, exact threshold, with {local} times the rankings that UNIF needs for 0.8, m = {m}"
+    yield printed(what, power, "<", 0.8)
+    laplace = rankings_needed("Laplace on Y", m, bias, epsilon_0=epsilon_0) / free
+    yield printed("times more that Laplace noise on Y needs there", laplace, "<", local)
 
 
 @claim("busafekete2021:sec-7.3:near-one")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import all_pairings, all_rankings
-from companion.ledger.claim import Check, argument, claim, printed
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.audit.exact import privacy_loss
 from dprank.privacy.laws import signs_law
@@ -130,6 +130,21 @@ def check_def_3(epsilon: float = 1.0) -> Iterator[Check]:
     most = max(map(pointwise_loss, pads))
     yield printed("a bit sent under a public pad: the definition's loss", most, "==", math.inf)
     yield printed("the same were the pad kept secret", pointwise_loss(np.mean(pads, axis=0)), "==", 0, error=ROUNDING)
+
+
+@claim("busafekete2021:sec-6:worst-pair")
+def check_worst_pair(items: Sequence[int] = (2, 4), epsilon: float = 1.0) -> Iterator[Check]:
+    """The displayed log ratio, for the two rankings as they are named."""
+    for m in items:
+        law = printed_channel(m, epsilon)
+        signs = pair_signs(all_rankings(m), pairing(m))
+        down, up = (int((signs == s).all(axis=1).argmax()) for s in (-1, 1))
+        both = [int((signs[row] == s).sum()) for row, s in ((down, -1), (up, 1))]
+        yield argument(f"m = {m}: signs of the two rankings that are as named", sum(both), "==", 2 * (m // 2))
+        ratio = math.log(law[down, -1] / law[up, -1])
+        what = f"m = {m}: log P((1,…,1)|π)/P((1,…,1)|π′), ε₀ = {epsilon:g}"
+        yield printed(f"{what}, π all −1, π′ all 1", ratio, "==", epsilon, error=ROUNDING)
+        yield amended(f"{what}, π and π′ exchanged", -ratio, "==", epsilon, error=ROUNDING)
 
 
 def channel_losses(epsilon: float, most: int = 6) -> pd.DataFrame:

@@ -227,6 +227,28 @@ def check_randomness(
     yield amended(f"least mean squared bias of a random pair over μ², {len(ratio)} cases", ratio.min(), ">=", 0.8)
 
 
+@claim("busafekete2021:sec-6:pairing-gain")
+def check_pairing_gain(
+    items: Sequence[int] = (100, 1000), scaled: float = 1e-3, epsilon: float = 1.0
+) -> Iterator[Check]:
+    """Next to the uniform law: the fixed pairing's number over the random one's, as printed, and by their biases."""
+    delta = 0.05
+    for m in items:
+        law = Mallows(m, scaled / m)
+        fixed, drawn = (printed_order(m, law.theta, epsilon, delta, private=it) for it in (True, False))
+        yield printed(
+            f"Theorem 7's order without public randomness over that with it, m = {m:,}, θ = {scaled:g}/m",
+            fixed / drawn,
+            ">",
+            1,
+        )
+        gain = mean_square_bias(law) / float(law.bias(np.array([1]))[0]) ** 2
+        what = f"mean squared bias of a random pair over that of neighbours, m = {m:,}, θ = {scaled:g}/m"
+        yield printed(what, gain, ">", 1)
+        # mean of ((2g + 1)/3)² over random gaps
+        yield argument(f"{what}, over 2m²/27", gain * 27 / 2 / m**2, "==", 1, error=4 / m)
+
+
 def crossing_power(samples: int, epsilon: float, theta: float, repetitions: int) -> pd.DataFrame:
     """Four items in every fixed pairing, exact threshold: simulated power, all dependence included.
 

@@ -239,6 +239,27 @@ def check_alg_3(cases: Iterable[tuple[int, int, float]] = ((2, 2, 0.5), (100, 10
         )
 
 
+@claim("busafekete2021:alg-3:tail")
+def check_tail(
+    cases: Iterable[tuple[int, float, float]] = ((2, 0.05, 1 / 3), (1000, 0.05, 1 / 3), (50, 0.5, 5.0)),
+) -> Iterator[Check]:
+    """The remark at line 3: the chance of the coin, by the law that the algorithm's acceptance is computed from."""
+    for k, delta, epsilon_0 in cases:
+        test = paper.trun(2, k, epsilon_0, delta, 1.0).mechanism
+        cut = test.scale * math.log(1 / delta)
+        chance = 2 * float(stats.laplace.sf(cut, scale=test.scale))
+        at = f"k = {k}, δ = {delta:g}, ε₀ = {epsilon_0:.3g}"
+        yield printed(f"chance of |Z| > (4/(kδε₀)) ln(1/δ), {at}", chance, "<=", delta * (1 + ROUNDING))
+        # where p is clipped at 0 the coin alone accepts
+        yield argument(
+            f"twice the chance to accept there by the coin alone, {at}",
+            2 * float(test.acceptance(0.0)),
+            "==",
+            chance,
+            error=ROUNDING,
+        )
+
+
 @claim("busafekete2021:thm-6:privacy")
 def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> Iterator[Check]:
     """Privacy of Algorithm 3 with the sample size of Theorem 6, for every constant in front of it."""
@@ -254,6 +275,19 @@ def check_thm_6_privacy(figure_3: pd.DataFrame, by_items: pd.DataFrame) -> Itera
     yield printed(what, row.attained, "<=", EPSILON_0)
     what = "largest bound on loss / ε₀ with 64/(μ²ε₀δ)^(2/3) and 182/(με₀δ), grid of m, μ, ε₀, δ"
     yield amended(what, corrected_margin(), "<=", 1)
+    for share, cells in (
+        (5, ((10**6, 1e-6), (10**6, 1e-4))),
+        (15, ((1000, 0.5), (1000, 0.01), (10**6, 0.1), (10**6, 1e-3))),
+    ):
+        for m, mu in cells:
+            k = math.isqrt(private_rankings(mu, EPSILON_0, DELTA) // share) ** 2
+            loss = agreeing_loss(paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism)
+            yield amended(
+                f"attained loss / ε₀ with a {share}th of these rankings, m = {m:,}, μ = {mu:g}",
+                loss / EPSILON_0,
+                ">",
+                1,
+            )
 
 
 def corrected_margin() -> float:

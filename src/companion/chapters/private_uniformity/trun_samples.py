@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from companion.chapters.private_uniformity.batches import private_least
 from companion.chapters.private_uniformity.central_samples import coin_power, laplace_power, unif_power, vote_power
 from companion.chapters.private_uniformity.trun import DELTA, EPSILON_0, HARDLY, mu_at, printed_rankings, theorem_6
 from companion.instruments.allowance import ROUNDING, Z
@@ -192,10 +193,17 @@ def check_thm_6_samples(repetitions: int) -> Iterator[Check]:
         yield amended(what, calibrated_size(repaired), "<=", DELTA * (1 + ROUNDING))
         what = f"repaired: provable privacy, m = {m}, k = {k:,}"
         yield amended(what, repaired.guarantee.epsilon, "<=", EPSILON_0 * (1 + ROUNDING))
-    for bias in (0.1, 0.3):
+    for bias in (0.3, 0.1, 0.01):
         k = repaired_rankings(bias)
         what = f"repaired: power on two items, bias {bias:g}, k = {k:,}"
         yield amended(what, repaired_power(k, bias), ">=", 1 - DELTA)
+    for bias in (0.3, 0.1):
+        k = repaired_rankings(bias)
+        half = repaired_power(k // 2, bias)
+        yield amended(f"repaired: its power with half of these, bias {bias:g}", half, "<", 0.9)
+        share = k / float(private_least(EPSILON_0, DELTA, bias / 2))
+        what = f"k over what any private test needs at least, two items, bias {bias:g}, δ = {DELTA:g}, ε₀ = 1/3"
+        yield amended(what, share, "<=", 60)
 
 
 def calibrated_size(test: Trun) -> float:
@@ -208,10 +216,10 @@ def repaired_rankings(bias: float) -> int:
     """Rankings of two items that suffice for the repaired test at delta = 0.05, epsilon_0 = 1/3.
 
     Half as many again as put the mean of the norm at the end of the ramp, 4 / step for a small start, where
-    step = delta (exp(epsilon_0) - 1) / (2 (1 - delta)).
+    step = delta (exp(epsilon_0) - 1) / (2 (1 - delta)); and 20 / bias^2, which the norm's own fluctuation asks for.
     """
     step = DELTA * math.expm1(EPSILON_0) / (2 * (1 - DELTA))
-    return math.ceil(6 / (step * bias))
+    return math.ceil(6 / (step * bias) + 20 / bias**2)
 
 
 def repaired_power(k: int, bias: float) -> float:
@@ -269,6 +277,17 @@ def bucket_rankings(m: float, mu: float, epsilon_0: float, delta: float) -> floa
 def bucket_ratio(m: float, mu: float, epsilon_0: float, delta: float) -> float:
     """Theorem 6's sample size over bucketing's, both with constant 1."""
     return float(theorem_6(m, mu, epsilon_0, delta).max()) / bucket_rankings(m, mu, epsilon_0, delta)
+
+
+@claim("busafekete2021:sec-5:trunc-worse")
+def check_trunc_worse(mu: float = 0.5, m: int = 1000) -> Iterator[Check]:
+    """The printed sample sizes of Theorem 6 and of bucketing, away from uniformity: no constant levels them."""
+    at = f"ε₀ = 1/3, μ = {mu:g}, m = {m:,}"
+    yield printed(f"Theorem 6 over bucketing, δ = 0.05, {at}", bucket_ratio(m, mu, EPSILON_0, DELTA), ">", 1)
+    deltas = (1e-2, 1e-4, 1e-6)
+    ratios = [bucket_ratio(m, mu, EPSILON_0, delta) for delta in deltas]
+    for delta, ratio, constant in zip(deltas, ratios, (10, 1000, 100_000), strict=True):
+        yield printed(f"the same, δ = {delta:g}; any constant, here {constant:,}", ratio, ">", constant)
 
 
 @claim("busafekete2021:sec-5:trunc-vs-bucket")

@@ -45,6 +45,21 @@ def preferences() -> pd.DataFrame:
     )
 
 
+#: A place that a university keeps in as many releases is settled.
+SETTLED = 0.95
+
+
+def answers_and_places(epsilon: float) -> pd.DataFrame:
+    """What was answered, and what a private ranking by net wins makes of it, exactly.
+
+    ``panel`` ("answers" or "places"), ``university``, ``against`` (the rival, or the place), ``share`` (of
+    `preferences`, or the chance of the place).
+    """
+    asked = preferences().rename(columns={"rival": "against"}).assign(panel="answers")
+    law = place_probabilities([epsilon]).rename(columns={"place": "against", "probability": "share"})
+    return pd.concat([asked, law.assign(panel="places", epsilon=epsilon)], ignore_index=True)
+
+
 def gaps_to_the_next(epsilon: float) -> pd.DataFrame:
     """How clearly the universities are told apart by wins and by net wins at equal privacy.
 
@@ -110,8 +125,11 @@ def wrong_order_gap(scale: float, probability: float = 0.05) -> float:
     return float(brentq(lambda gap: log_first_wins(-gap, scale) - math.log(probability), 0, 100 * scale))
 
 
-def dean(epsilon: float) -> dict[str, str]:
-    """Numbers for a reader who has to decide, as text: what one private ranking by net wins can and cannot tell."""
+def dean(epsilon: float, wrong: float = 0.05) -> dict[str, str]:
+    """Numbers for a reader who has to decide, as text: what one private ranking by net wins can and cannot tell.
+
+    Two scores are near each other that noise turns round with probability `wrong` or more.
+    """
     mechanism = survey_mechanism("net wins", epsilon, "CEMS")
     items, net = list(datasets.UNIVERSITIES), survey_scores("CEMS", "net")
     law = dict(zip(items, place_law("CEMS", "net wins", epsilon), strict=True))
@@ -124,7 +142,8 @@ def dean(epsilon: float) -> dict[str, str]:
         "dean-top": f"{top:.4f}",
         "dean-last": f"{law['Stockholm'][-1]:.4f}",
         "dean-tie": f"{tie:.2f}",
-        "dean-gap": f"{wrong_order_gap(mechanism.scale):.0f}",
+        "dean-gap": f"{wrong_order_gap(mechanism.scale, wrong):.0f}",
+        "dean-wrong": f"{100 * wrong:.3g}",
         "dean-most": f"{2 * len(survey_data('CEMS').voters) * (len(items) - 1):,}",
     }
 
@@ -145,25 +164,35 @@ def why_net(epsilon: float) -> dict[str, str]:
 
 
 @styled
-def draw_preferences(frame: pd.DataFrame) -> Figure:
-    """Share of the answers that prefer the university of the row to that of the column, as a field of colours."""
-    names = list(frame.university.unique())
-    shares = 100 * frame.pivot(index="university", columns="rival", values="share").loc[names, names]
-    message = "London beats every rival, and Paris all but London; third to fifth are a close call"
-    figure, (axes,) = panels(message=message, height=3.1)
-    look = {"cmap": "RdBu", "vmin": -25, "vmax": 125, "cbar": False, "annot_kws": {"size": 10, "color": "black"}}
-    sns.heatmap(shares, ax=axes, annot=True, fmt=".0f", linewidths=1, **look)
-    axes.set(xlabel="… rather than", ylabel="so many percent prefer …")
-    axes.grid(False)
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.tick_params(length=0, labelrotation=0)
-    if on_phone():
-        axes.tick_params("x", labelrotation=40)
-    note(
-        figure,
-        "Bluish, above 50: most prefer the university of the row; reddish, below 50: most prefer that of the column",
-    )
+def draw_answers_and_places(frame: pd.DataFrame) -> Figure:
+    """Who was preferred to whom, and the chance of every place after noise, as two fields of colours."""
+    asked, law = (frame[frame.panel == panel] for panel in ("answers", "places"))
+    names, epsilon = list(asked.university.unique()), law.epsilon.iloc[0]
+    shares = 100 * asked.pivot(index="university", columns="against", values="share").loc[names, names]
+    chances = 100 * law.pivot(index="university", columns="against", values="share").loc[names]
+    kept = [name for place, name in enumerate(names) if chances.loc[name].iloc[place] >= 100 * SETTLED]
+    those = " and ".join([", ".join(kept[:-1]), kept[-1]] if len(kept) > 1 else kept)
+    how = f"{those} keep {'its place' if len(kept) == 1 else 'their places'}; the others may change theirs"
+    how = {0: "no place is sure any more", len(names): "all keep their places"}.get(len(kept), how)
+    message = f"With noise for ε = {epsilon:g} {how}"
+    figure, (left, right) = panels(2, message=message, height=3.2)
+    text = {"size": 8 if on_phone() else 9}
+    look: dict[str, Any] = {"cbar": False, "linewidths": 1, "yticklabels": True}
+    black = {"annot": True, "fmt": ".0f", "annot_kws": text | {"color": "black"}}
+    sns.heatmap(shares, ax=left, cmap="RdBu", vmin=-25, vmax=125, **black, **look)
+    percent = chances.map(lambda p: f"{p:.0f}" if p >= 0.5 else "")
+    sns.heatmap(chances, ax=right, cmap="Blues", vmin=0, vmax=100, annot=percent, fmt="", annot_kws=text, **look)
+    for cell, share in zip(right.texts, chances.to_numpy().flat, strict=True):
+        cell.set_color("white" if share > 100 * _DARK else "black")
+    left.set(title="so many percent prefer …", xlabel="… to", ylabel="")
+    right.set(title=f"chance of a place, ε = {epsilon:g}, in percent", xlabel="place", ylabel="")
+    for axes in (left, right):
+        axes.grid(False)
+        axes.tick_params(length=0, labelrotation=0)
+    left.tick_params("x", labelrotation=40)
+    if not on_phone():
+        right.set_yticks([])
+    note(figure, "Blue: most prefer the university of the row; red: most prefer that of the column.")
     return figure
 
 

@@ -13,7 +13,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy import special
 
-from companion.chapters.testing_uniformity.fixed_epsilon import bracket, exponent_at, shared_variance, unif_samples
+from companion.chapters.testing_uniformity.fixed_epsilon import (
+    bracket,
+    exponent_at,
+    least_samples,
+    shared_variance,
+    unif_samples,
+)
 from companion.chapters.testing_uniformity.mallows_laws import chi_square
 from companion.instruments.style import CALIBRATION, COLOURS, name_lines, note, panels, styled
 from companion.ledger.claim import Check, amended, argument, claim, printed
@@ -88,6 +94,11 @@ def check_rate(frame: pd.DataFrame, epsilon: float = 0.5, delta: float = 0.05) -
     error = (20 * math.sqrt(-math.log(delta / 2) / sizes[0]) + 2 / unif[0]) / decades
     about = f"{what}, m = 10¹² to 10¹⁶: exponent of a lower bound on UNIF's k"
     yield amended(about, slope_unif, "==", 0.5, error=error)
+    m = 10**4
+    theta = theta_at(m, epsilon)
+    between = unif_samples(m, theta, delta) / least_samples(m, theta, delta)
+    about = f"{what}, m = {m:,}: UNIF's k over the bound on any test, to leading order"
+    yield amended(about, between, "<=", 1000)
     yield amended("UNIF's k at a fixed φ = 0.9, m = 10⁶", unif_samples(10**6, -math.log(0.9), delta), "==", 2)
 
 

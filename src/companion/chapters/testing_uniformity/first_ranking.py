@@ -163,6 +163,28 @@ def check_ma(frame: pd.DataFrame, delta: float) -> Iterator[Check]:
         yield amended(what, size, "<=", delta)
 
 
+@claim("busafekete2021:sec-7.2:accurate")
+def check_accurate(delta: float = 0.05, least: float = 0.005) -> Iterator[Check]:
+    """How far the normal threshold's size is off, at Figure 2's sizes, with each reading of the centre."""
+    centres: tuple[tuple[Centre, str], ...] = (("fixed", "any fixed centre"), ("first", "first ranking"))
+    for m, n in PANELS:
+        for centre, reading in centres:
+            size = paper.mallows_approximate(m, n, delta, centre=centre, sided="one").exact_size
+            what = f"size of MA off δ = {delta:g}, m = {m:,}, n = {n:,}: 'not so accurate' is {least:g} and more"
+            yield printed(what, abs(size - delta), ">=", least, reading=reading)
+    off = two_nearest_size(1000, delta) - delta
+    what = f"size of MA less δ = {delta:g}, at least, m = 1,000, n = 2: 'not so accurate' is {least:g} and more"
+    yield printed(what, off, ">=", least, reading="the ranking nearest to all as centre")
+    worst = max(
+        abs(paper.mallows_approximate(m, n, delta, centre=centre, sided="one").exact_size - delta)
+        for m, n in PANELS
+        for centre, _ in centres
+    )
+    yield amended(
+        "size of MA off δ, centre fixed or the first ranking, largest of Figure 2's sizes", worst, "<=", 0.001
+    )
+
+
 @styled
 def draw_ma_power(frame: pd.DataFrame) -> Figure:
     """Power of the readings of MA against 1 - phi; at 0 their size."""

@@ -199,6 +199,11 @@ def check_phi_eps_rate(frame: pd.DataFrame, epsilon: float = 0.5) -> Iterator[Ch
     yield amended(f"θ_ε over its proved lower bound, smallest, {grid}", float((frame.theta / low).min()), ">=", 1)
     about = f"θ_ε over its upper bound, largest where that is proved, {grid}"
     yield amended(about, float((frame.theta / high).max()), "<=", 1)
+    half, end = 0.5, 10**12
+    low_end, high_end = (math.sqrt(null_variance(end)) * x for x in bracket(end, half))
+    about = "ε = 1/2: the limit of θ_ε times sd"
+    yield amended(f"{about} over the proved lower bound", limit(half) / low_end, "<=", 1.35)
+    yield amended("the proved upper bound over that limit, ε = 1/2", high_end / limit(half), "<=", 2.5)
     yield amended(f"{what}: exponent of μ, plus 1/2", abs(slope_mu + 0.5), "<=", 0.01)
     yield amended(f"ε = {epsilon:g}, m = {last:,}: θ_ε times sd over its limit, less 1", off, "<=", 1 / last)
 

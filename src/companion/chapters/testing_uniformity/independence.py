@@ -158,11 +158,20 @@ def check_bias(places: Sequence[int] = (1, 2, 3, 5, 10, 50, 200, 1000, 2000)) ->
     worst = frame.loc[frame.ratio.idxmin()]
     chance = frame[frame.before < frame.mu - ROUNDING].iloc[0]
     cell = f"{worst.apart:.0f} places apart, m = {worst.m:.0f}, φ = {worst.phi:.6g}"
-    reading = "bias is a difference of probabilities"
+    lost = "π*(j) − π*(i) ≥ m/8, the minus lost; "
+    reading = f"{lost}bias is a difference of probabilities"
     yield printed(f"P(i first) - P(j first), {cell}", worst.bias, ">=", worst.mu, reading=reading)
-    yield printed(f"P(i first) - 1/2, {cell}", worst.before - 0.5, ">=", worst.mu, reading="bias is an excess over 1/2")
+    reading = f"{lost}bias is an excess over 1/2"
+    yield printed(f"P(i first) - 1/2, {cell}", worst.before - 0.5, ">=", worst.mu, reading=reading)
     what = f"P(j first), {chance.apart:.0f} places apart, m = {chance.m:.0f}, φ = {chance.phi:.6g}, at most 1 − μ"
-    yield printed(what, 1 - chance.before, "<=", 1 - chance.mu, reading="bias is the probability", error=ROUNDING)
+    reading = f"{lost}bias is the probability"
+    yield printed(what, 1 - chance.before, "<=", 1 - chance.mu, reading=reading, error=ROUNDING)
+    rows = all_rankings(5)
+    alike = sum(int((rows[:, i] == rows[:, j]).sum()) for i, j in combinations(range(5), 2))
+    what = (
+        f"couples of items with one place in a centre, {len(rows)} centres of 5 items: how many there are to break it"
+    )
+    yield printed(what, alike, "==", 0, reading="π*(j) = π*(i) ≥ m/8, as our copy has it")
     # as φ → 1 the bias is (2g+1)θ/6 and μ is mθ/16
     fails = next(m for m in count(2) if 8 * (2 * math.ceil(m / 8) + 1) < 3 * m)
     what = "least m at which some φ of ours breaks the printed bound, against that of φ → 1: 8(2⌈m/8⌉ + 1) < 3m"

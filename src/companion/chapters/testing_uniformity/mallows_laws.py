@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.uniformity import all_distances, distance_counts, distance_law
+from companion.instruments.uniformity import all_distances, all_rankings, distance_counts, distance_law
 from companion.ledger.claim import Check, amended, argument, claim, content, printed, supplied
 from dprank.aggregation import lower_bounds
 from dprank.models.mallows import Mallows, theta_at
@@ -161,6 +161,63 @@ def larger_error(rankings: int, epsilon: float) -> float:
         max(two_item_power(rankings, lead, 0.5), 1 - two_item_power(rankings, lead, 0.5 + epsilon))
         for lead in range(rankings + 1)
     )
+
+
+@claim("busafekete2021:sec-3:kendall")
+def check_kendall(items: Sequence[int] = (2, 3, 4)) -> Iterator[Check]:
+    """The printed sum of indicators against the distance that all else uses, and the axioms of a metric."""
+    wrong = {"values other than the library's": 0, "couples at distance 0 but on the diagonal": 0}
+    wrong |= {"couples whose order matters": 0, "triples that break the triangle inequality": 0}
+    couples = 0
+    for m in items:
+        rows = all_rankings(m)
+        i, j = np.triu_indices(m, 1)
+        turned = (rows[:, None, i] - rows[:, None, j]) * (rows[None, :, i] - rows[None, :, j]) < 0
+        d = turned.sum(axis=2)
+        counts = (d != all_distances(m), (d == 0) != np.eye(len(rows), dtype=bool), d != d.T)
+        triples = d[:, None, :] > d[:, :, None] + d[None, :, :]
+        for name, those in zip(wrong, (*counts, triples), strict=True):
+            wrong[name] += int(those.sum())
+        couples += d.size
+    grid = f"m = {min(items)} to {max(items)}, {couples} couples of rankings"
+    for name, count_of in wrong.items():
+        yield printed(f"{grid}: {name}", count_of, "==", 0)
+
+
+def tilted(items: int, laws: Sequence[tuple[float, int]]) -> Array:
+    """Normalised geometric mean of Mallows laws (phi, centre): in an exponential family it is a member of it."""
+    rows = [np.power(phi, all_distances(items)[centre].astype(float)) for phi, centre in laws]
+    law = np.prod([row / row.sum() for row in rows], axis=0) ** (1 / len(rows))
+    return np.asarray(law / law.sum())
+
+
+@claim("busafekete2021:sec-3:exponential")
+def check_exponential(items: int = 3, phis: Sequence[float] = (0.1, 0.4, 0.9)) -> Iterator[Check]:
+    """Does the family hold the geometric means of its members, and do these have one support?"""
+    one = tilted(items, [(0.0, 0)])
+    far = int(all_distances(items)[0].argmax())
+    yield printed(
+        f"m = {items}, φ = 0: chance of the reverse of the centre, above 0 in an exponential family", one[far], ">", 0
+    )
+    # a Mallows law with φ < 1 is largest at its centre alone, the uniform law everywhere
+    near = int((all_distances(items)[0] == 1).argmax())
+    mean = tilted(items, [(phis[1], 0), (phis[1], near)])
+    modes = int((mean > mean.max() - ROUNDING).sum())
+    yield printed(
+        f"m = {items}, geometric mean around two neighbouring centres: its likeliest rankings", modes, "==", 1
+    )
+    off = [
+        abs(tilted(m, [(a, 0), (b, 0)]) - tilted(m, [(math.sqrt(a * b), 0)])).max()
+        for m in (2, 3, 4)
+        for a in phis
+        for b in phis
+    ]
+    what = f"one centre, φ > 0: geometric mean of two laws off that of √(φφ′), {len(off)} cases"
+    yield supplied(what, max(off), "==", 0, error=ROUNDING)
+    law = tilted(items, [(phis[1], 0)])
+    slope = np.log(law / law.max()) / math.log(phis[1]) - all_distances(items)[0]
+    what = f"m = {items}, one centre: log-probability below its largest, over ln φ, off the distance"
+    yield amended(what, abs(slope).max(), "==", 0, error=ROUNDING)
 
 
 @claim("busafekete2021:def-tester")

@@ -168,6 +168,32 @@ def check_thm_5(frame: pd.DataFrame, delta: float = 0.05) -> Iterator[Check]:
     yield from simulated(amended, frame, "line 5", delta)
 
 
+@claim("busafekete2021:checklist:assumptions")
+def check_assumptions(delta: float = 0.05, most: int = 400) -> Iterator[Check]:
+    """What Theorems 4 and 5 leave out, each by one case that they allow; and with these conditions."""
+    pair = paper.two_sample(2, delta)
+    what = f"Theorem 4, m = 2, δ = {delta:g}, φ_ε = 1/3, its condition met: power at φ = 0"
+    met = pair.least_gap <= 2 / 3
+    yield printed(what, float(met and pair.threshold >= 0), ">=", 1 - delta)
+    yield argument("its condition there, 1 − φ_ε less what it asks for", 2 / 3 - pair.least_gap, ">=", 0)
+    k = paper.unif_samples(12, math.log(2), 2 * math.exp(-3))
+    yield printed("Theorem 5, m = 12, δ = 2e⁻³, φ_ε = 1/2: k of Algorithm 2", k, "<", math.inf)
+    items = [m for m in range(2, most, 2) if m >= CALM * math.log(1 / delta) and m > 4 * math.log(2 / delta)]
+    infinite = sum(math.isinf(paper.unif_samples(m, math.log(2), delta)) for m in items)
+    of = f"m from {items[0]} to {items[-1]}, δ = {delta:g}"
+    yield amended(f"{of}: how many give no k", infinite, "==", 0)
+    size = max(null_size(m, 12, paper.unif(m, delta).threshold) for m in items)
+    yield amended(f"{of}: largest size of Algorithm 2, k = 12", size, "<=", delta)
+    runs = [t for t in (paper.two_sample(m, delta) for m in range(2, most)) if 0 < t.least_gap <= 1]
+    least = min(t.threshold for t in runs)
+    yield amended(
+        f"m + 7 > √(12 ln(2/δ) m), m < {most}, δ = {delta:g}: least threshold of 2SAMP, so that it can reject",
+        least,
+        ">=",
+        0,
+    )
+
+
 def mean_statistic(law: Mallows, n_rankings: int) -> float:
     """Exact mean of UNIF's Y for Mallows rankings of an even number of items, over rankings and pairings."""
     return law.n_items / 2 * (1 + (n_rankings - 1) * mean_square_bias(law))
@@ -239,6 +265,29 @@ def adjacent_margins(
     margins = [(adjacent_power(m, mu, delta, k) - (1 - delta)) / delta for m, mu, delta, k in cells]
     calm = [(m, delta, k) for m, _, delta, k in cells if m >= CALM * math.log(1 / delta)]
     return min(margins), max(adjacent_power(m, 0, delta, k) / delta for m, delta, k in calm)
+
+
+@claim("busafekete2021:sec-4.2:tradeoff")
+def check_tradeoff(
+    delta: float = 0.05, near: float = 1e-3, few: int = 16, many: Sequence[int] = (1000, 10**5)
+) -> Iterator[Check]:
+    """Line 5 of Algorithm 2 against the number for small m: what the exponent m/8 gains, and what m_1 costs."""
+
+    def share(m: int, theta: float) -> float:
+        return float(paper.unif_samples(m, theta, delta)) / small_samples(m, theta, delta)
+
+    at = f"δ = {delta:g}, −ln φ_ε = {near:g}/m"
+    m1 = float(m_1(few, delta))
+    yield printed(f"m = {few}, δ = {delta:g}: m₁ over m", m1 / few, "<", 1 / 100)
+    yield printed(
+        f"k of line 5 over that with μ′, m = {few}, where m₁ = {m1:.2g}, {at}", share(few, near / few), ">", 1
+    )
+    for m in many:
+        yield printed(f"k of line 5 over that with μ′, m = {m:,}, {at}", share(m, near / m), "<", 1)
+    m, log = many[-1], math.log(2 / delta)
+    limit = 64 / m**2 * 80 * math.sqrt(log) / (16 * math.sqrt(math.log(1 / delta)))
+    what = f"that share at m = {m:,} over (64/m²) · 5 √(log(2/δ)/log(1/δ)), its limit for many items"
+    yield argument(what, share(m, near / m) / limit, "==", 1, error=10 * math.sqrt(log / m))
 
 
 @claim("busafekete2021:sec-4.2:small-m-family")

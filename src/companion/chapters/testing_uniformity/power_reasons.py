@@ -15,7 +15,7 @@ from companion.chapters.testing_uniformity.fixed_epsilon import log_affinity
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import stream
 from companion.instruments.uniformity import certain, mean_square_bias, spread, wilson
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.ledger.claim import Check, amended, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 
@@ -113,6 +113,29 @@ def two_sample_ceiling(n_items: int, theta: float, delta: float = power.DELTA) -
 def affinity_ceiling(n_items: int, theta: float, count: int = 2, delta: float = power.DELTA) -> float:
     """Proved bound on the power of any test of size `delta`, the centre known: delta + sqrt(1 - affinity^2)."""
     return delta + math.sqrt(-math.expm1(2 * count * log_affinity(n_items, theta)))
+
+
+@claim("busafekete2021:checklist:error-bars")
+def check_error_bars(repetitions: int = 1000, powers: Sequence[float] = (0.05, 0.5, 0.99)) -> Iterator[Check]:
+    """The standard error of an average of answers 0 and 1: of the number of them, and of the power."""
+    hits = np.arange(repetitions + 1)
+    laws = [stats.binom.pmf(hits, repetitions, p) for p in powers]
+    means = hits / repetitions
+    exact = [math.sqrt(law @ (means - law @ means) ** 2) for law in laws]
+    of = f"standard error of a power from {repetitions} repetitions"
+    yield printed(
+        f"{of}: at power {powers[1]:g} over that at {powers[-1]:g}", exact[1] / exact[-1], "==", 1, error=0.01
+    )
+    formula = [math.sqrt(p * (1 - p) / repetitions) for p in powers]
+    off = max(abs(a / b - 1) for a, b in zip(exact, formula, strict=True))
+    yield supplied(
+        f"{of}, from its law, off √(p(1−p)/{repetitions}), relative, {len(powers)} powers", off, "==", 0, error=ROUNDING
+    )
+    yield amended(f"{of}, at most: that at 1/2", max(exact), "<=", 0.016)
+    # no more than one in 20 of such averages is 1 if the power is this
+    least = float(stats.beta.ppf(0.05, repetitions, 1))
+    yield amended(f"power of which {repetitions} rejections of {repetitions} are 95 % evidence", least, ">=", 0.997)
+    yield amended("that power, and no more", least, "<", 0.9975)
 
 
 def margins(frame: pd.DataFrame, n_items: int) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 from checks import all_rankings
 
 from companion.chapters.aggregation_lower_bounds import cube
+from companion.ledger.claim import derive
 from dprank.aggregation.lower_bounds import embed, signs
 from dprank.data.kendall import pairwise_kendall_distances
 
@@ -56,3 +57,13 @@ def test_the_picture_of_the_map_exchanges_what_the_words_exchange():
     axes = cube.draw_places(frame).axes[0]
     assert axes.get_legend_handles_labels()[1] == ["3 to 5 stay", "2 and 7 stay", "1 and 6 change places"]
     assert len(axes.lines) == 7 + 2  # a line an item, a bracket a pair
+
+
+def test_only_signs_are_read_off_the_best_orders(monkeypatch):
+    assert derive(cube.check_only_signs(((1, 1, 3), (2, 2, 3)))) == "holds"
+    frame = cube.best_orders(1, 1, 3)
+    assert frame.marginal.tolist() == [(-3,), (-1,), (1,), (3,)]
+    assert frame.orders.nunique() == 2
+    inverse = cube.signs
+    monkeypatch.setattr(cube, "signs", lambda rankings, d: -inverse(rankings, d))
+    assert derive(cube.check_only_signs(((1, 1, 3), (2, 2, 3)))) == "refuted"

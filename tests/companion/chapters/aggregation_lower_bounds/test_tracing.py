@@ -2,6 +2,8 @@
 
 import math
 
+import pytest
+
 from companion.chapters.aggregation_lower_bounds import tracing
 from companion.ledger.claim import derive
 
@@ -29,3 +31,11 @@ def test_tracing_at_work():
     assert derive(tracing.check_signs(frame)) in ("holds", "undecided here")
     broken = frame.assign(mean=frame["mean"] * 0)
     assert derive(tracing.check_signs(broken)) != "holds"
+
+
+def test_marginals_near_the_ends_spread_most(monkeypatch):
+    assert derive(tracing.check_footnote_4()) == "depends on the reading"
+    assert tracing.spread_of(1.0)[0] == pytest.approx(1 / math.sqrt(3))
+    assert tracing.spread_of(0.5)[0] == pytest.approx(math.sqrt(1 / 2))
+    monkeypatch.setattr(tracing, "spread_of", lambda alpha: (math.sqrt(alpha), 0.5))
+    assert derive(tracing.check_footnote_4()) == "refuted"

@@ -22,3 +22,11 @@ def test_no_private_estimate_beats_the_worst_attack(epsilon, delta):
         up = laplace.sf(d / 2, wins, 1 / epsilon)
         mean, size = scale * (2 * up - 1), scale
         assert law @ (mean * (wins - d / 2)) - price * size <= most + ROUNDING
+
+
+def test_left_over_terms_and_their_small_constant():
+    assert attack_limit.left_over(10, 0.1, 1.1) == pytest.approx(4 * 1.1 * 0.9 + 0.22)
+    record = attack_limit.check_thm_2_2_proof()
+    assert record.verdict == "needs a condition"
+    # a constant four times as large would not do
+    assert attack_limit.FOUND - attack_limit.left_over(10**6, 1 / (8 * 1.1 * 10**6), 1.1) < 1 / 8

@@ -32,3 +32,30 @@ def test_numbers_of_the_text():
     n = voter_induction.low_privacy_digits() * math.log(10)
     _, second = voter_induction.penalty_margin(math.exp(50), 50**-0.5, 1.0, 1, 1.0)
     assert second * (n / 50) ** 1.5 == pytest.approx(1)
+
+
+def test_added_noise_by_hand():
+    """eta times the norm of the noise over the rate, at n items: the number of items cancels."""
+    log, c1, c2 = 30.0, 2.0, 3.0
+    n, scale = math.exp(log), c2 * math.sqrt(log)
+    mean = c1 * scale * log
+    step = 1 / (3 * induction.tails.condition_number() * mean)
+    rate = math.sqrt(log / (mean / n))
+    for sharp, norm in ((False, 9 * scale * math.sqrt(n) * log), (True, scale * math.sqrt(18 * n * log))):
+        assert induction.added(log, c1, c2, sharp=sharp) == pytest.approx(step * norm / rate)
+
+
+def test_the_four_propositions_stand_apart():
+    """Each of the bounds fails without a bound on the strengths; A.3 is judged with it."""
+    for name in ("C1", "C2", "C4"):
+        (check,) = induction.unbounded(name)
+        assert check.outcome is False
+    closed = list(induction.closes("C3", induction.printed))
+    assert [check.outcome for check in closed] == [True, True]
+
+
+def test_displays():
+    assert induction.check_eq_a18().verdict == "refuted"
+    assert induction.check_eq_a23(cases=20).verdict == "refuted"
+    assert induction.check_eq_a33().verdict == "refuted"
+    assert induction.check_eq_a33(far=0.5).verdict == "refuted"

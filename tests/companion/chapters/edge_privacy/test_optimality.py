@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from scipy import integrate
 
 from companion.chapters.edge_privacy import optimality
@@ -44,3 +45,13 @@ def test_lower_bound_binds_a_private_method_on_few_items():
     rng = np.random.default_rng(6)
     _, wins = erdos_renyi_counts(theta, 1.0, 2000, rng=rng)
     assert ((wins + rng.laplace(0, 0.2 / epsilon, wins.shape)).argmax(1) == 0).mean() > 0.5
+
+
+def test_shared_bounds_meet_where_all_items_may_lead():
+    law = optimality.shared(64, 0.2, 1.0)
+    assert law["few"] == pytest.approx(optimality.lower_bound(64, 0.2)[0])
+    assert law["delta"] == pytest.approx(optimality.most_delta(64, 0.2))
+    assert law["cut"] < law["counts"]
+    few = optimality.shared(1e12, 1e-3, 0.5)
+    assert few["few"] < few["pure"] < 2.2 * few["few"]
+    assert optimality.check_pure_cost().verdict == "needs a condition"

@@ -21,3 +21,19 @@ def test_likelihood_is_that_of_the_package():
     gaps = voter_likelihood.likelihood_gaps(3, 2, 0.5)
     assert gaps.shape == (11, 36)
     assert np.allclose(gaps, 2 * math.log(3), atol=1e-12)
+
+
+def test_derivatives_notice_a_wrong_slope_or_curvature(monkeypatch):
+    link = voter_likelihood.LOGISTIC
+    rng = np.random.default_rng(5)
+    assert max(map(abs, np.delete(voter_likelihood.derivatives(link, rng), 2))) < 1e-8
+
+    class Wrong:
+        def __getattr__(self, name):
+            plain = getattr(link, name)
+            return (lambda x: 1.01 * plain(x)) if name == self.word else plain
+
+    for word, at in (("pdf", 0), ("curvature", 1)):
+        wrong = Wrong()
+        wrong.word = word
+        assert voter_likelihood.derivatives(wrong, np.random.default_rng(5))[at] > 1e-3

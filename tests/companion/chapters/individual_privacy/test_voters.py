@@ -12,7 +12,7 @@ import pytest
 
 from companion.chapters.edge_privacy import comparisons
 from companion.chapters.individual_privacy import voters
-from companion.instruments import strengths
+from companion.instruments import loss_curves, strengths
 from companion.ledger.claim import derive
 
 NOISES = [0.5, 1.0, 2.5, math.inf]
@@ -70,8 +70,84 @@ def test_as_run_has_a_floor_and_a_wrong_truth():
     assert 0.2 < run["counts", strengths.MISSED] < 0.3
 
 
+def outcomes(record, word):
+    """Outcomes by reading of the checks that hold the word, other than of what is corrected."""
+    return {c.reading: c.outcome for c in record if word in c.what and c.about == "printed"}
+
+
+def few(monkeypatch, number):
+    monkeypatch.setattr(voters, "MANY", number)
+
+
+def test_estimates_differ_by_their_means_alone_and_are_found_once(monkeypatch):
+    found = []
+    plain = voters.sim.estimated
+
+    def seen(*given):
+        found.append(given[0])
+        return plain(*given)
+
+    monkeypatch.setattr(voters.sim, "estimated", seen)
+    methods = voters.voter_methods(12)
+    rng = np.random.default_rng(1)
+    theta = voters.sim.centred(strengths.strengths(12, 5, rng=rng))
+    played, wins = voters.voter_counts(theta, 100, 5, rng=rng)
+    data = strengths.Data(theta, played, wins, 7, rng.random(wins.shape))
+    scores = {name: methods[name].scores(methods[name].mechanism(1.0), data) for name in voters.READINGS}
+    assert len(found) == 2
+    assert {mechanism.ridge for mechanism in found} == {10.0, 8 * 5 * 57.0}
+    for centred, as_printed in (("MLE", "MLE, as printed"), ("MLE, κ2", "MLE, as printed, κ2")):
+        assert np.abs(scores[centred].mean(1)).max() < 1e-9
+        moved = scores[as_printed] - scores[centred]
+        np.testing.assert_allclose(moved, np.repeat(moved[:, :1], 12, axis=1), atol=1e-9)
+        # the sum of the equations: the mean is that of the noise over -gamma
+        mechanism = methods[as_printed].mechanism(1.0)
+        noise = voters.laplace(mechanism.scale, wins.shape, rng=data.noise())
+        np.testing.assert_allclose(moved[:, 0], -noise.mean(1) / mechanism.ridge, atol=1e-7)
+
+
 @pytest.mark.slow
-def test_a_mechanism_that_gets_worse_does_not_fall():
-    falls = voters.voter([16], [250], [0.25, 1.0, 4.0], 1500, falls=[0.25, 1.0, 4.0])
+def test_experiments_5_to_7_depend_on_the_estimate(monkeypatch):
+    few(monkeypatch, 2500)
+    printed, other = voters.READINGS["MLE, as printed"], voters.READINGS["MLE, as printed, κ2"]
+    frame = voters.voter([12, 32], [1000], NOISES, 300)
+    record = voters.check_exp_5(frame, voters.readings([12, 32], [1000], NOISES))
+    assert derive(record) == "depends on the reading"
+    assert outcomes(record, "log ℓ2")[printed] is False
+    assert outcomes(record, "log ℓ2")[other] is True
+    frame = voters.voter([16], [250, 2000], NOISES, 300)
+    record = voters.check_exp_6(frame, voters.readings([16], [250, 2000], NOISES))
+    assert derive(record) == "depends on the reading"
+    rates = outcomes(record, "log ℓ2: fall from 250 to 2000")
+    assert rates.pop(voters.READINGS["MLE"]) is True
+    assert set(rates.values()) == {False}
+    # mutant: an estimate as printed that forgot its mean would pass
+    mutant = voters.readings([16], [250, 2000], NOISES)
+    mended = frame[frame.method == "MLE"].assign(method="MLE, as printed")
+    mutant = pd.concat([mutant[mutant.method != "MLE, as printed"], mended])
+    assert outcomes(voters.check_exp_6(frame, mutant), "log ℓ2: fall from 250 to 2000")[printed] is True
+
+
+@pytest.mark.slow
+def test_a_mechanism_that_gets_worse_does_not_fall(monkeypatch):
+    few(monkeypatch, 1500)
+    epsilons = [0.25, 1.0, 4.0, math.inf]
+    falls = voters.voter([16], [250], epsilons, 1500, falls=[0.25, 1.0, 4.0])
+    others = voters.readings([16], [250], epsilons, falls=[0.25, 1.0, 4.0])
+    left = outcomes(voters.check_exp_7(falls, others), "share of the way")
+    assert left.pop(voters.READINGS["MLE"]) is True
+    assert False in left.values()
     broken = falls.assign(mean=np.where(falls.loss.str.startswith("fall"), -falls["mean"], falls["mean"]))
-    assert derive(voters.check_exp_7(broken)) == "refuted"
+    worse = outcomes(voters.check_exp_7(broken, others), "MLE, log ℓ2: least certain")
+    assert worse[voters.READINGS["MLE"]] is False
+
+
+def test_a_figure_has_the_estimate_as_printed_at_the_ends():
+    frame = voters.voter([12, 16], [100], [0.5, 1.0, math.inf], 20)
+    run = voters.voter([12, 16], [100], [0.5, 1.0, math.inf], 20, as_run=True)
+    others = voters.voter([12, 16], [100], [0.5, 1.0, math.inf], 20, methods=list(voters.VARIANTS))
+    shown = voters.pictured(frame, run, others)
+    assert set(shown.variant) == {"corrected", "as run", *voters.VARIANTS.values()}
+    assert np.isfinite(shown.epsilon[shown.variant.isin(voters.VARIANTS.values())]).all()
+    axes = loss_curves.draw_by_items(shown).axes
+    assert [len(it.lines) for it in axes] == [3 + 2 + 2 + 1, 3 + 2 + 2 + 1, 3 + 2, 3 + 2]

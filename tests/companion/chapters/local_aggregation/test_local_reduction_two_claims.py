@@ -152,3 +152,22 @@ def test_overtaking_finds_where_the_exact_error_meets_a_constant():
     assert row["share"] == pytest.approx(level)
     errors = [local_costs.design_cost(design, n) / 28 for n in (row["fresh blocks"] / 1.2, row["fresh blocks"] * 1.2)]
     assert errors[1] < level < errors[0]
+
+
+def test_algorithms_2_and_3_depend_on_the_reading():
+    checks = local_answers.check_alg_2()
+    assert derive(checks) == "depends on the reading"
+    true = {c.reading for c in checks if c.reading} - {c.reading for c in checks if c.reading and not c.outcome}
+    assert true == {f"base e, {local_answers.TEXT}"}
+    checks = local_answers.check_alg_3()
+    assert derive(checks) == "depends on the reading"
+    false = {c.reading for c in checks if c.reading and not c.outcome}
+    assert false == {local_answers.BORROWED, local_answers.LINES, local_answers.COPIED}
+    assert {c.reading for c in checks if c.reading} - false == {local_answers.MENDED}
+
+
+def test_a_budget_of_all_epsilon_breaks_the_kind_reading_too(monkeypatch):
+    read = local_answers.algorithm_3
+    monkeypatch.setattr(local_answers, "algorithm_3", lambda m, q, e, **given: read(m, q, 3 * e, **given))
+    checks = local_answers.check_alg_3()
+    assert not all(c.outcome for c in checks if c.reading == local_answers.MENDED)

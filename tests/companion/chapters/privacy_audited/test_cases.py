@@ -33,7 +33,7 @@ LESS = {
     "ExponentialMechanism, replace, a voter alone",
     "PrivateRankCentrality, two items, shares",
     "LocalKwikSort, as printed",
-    "LocalKwikSort with fallback, as printed",
+    "LocalKwikSort with fallback, Algorithm 2's budget",
 }
 #: What is promised as printed, and broken, beside all of Algorithm 3.
 BROKEN = {
@@ -41,7 +41,6 @@ BROKEN = {
     "Bucketed, printed",
     "Trun, printed, two rankings",
     "Trun, printed, answers exchanged",
-    "LocalKwikSort with fallback, as printed",
 }
 #: Losses over what is printed, by hand.
 RATIOS = {

@@ -74,3 +74,10 @@ def test_solvers_bound_each_other():
     assert (frame.floor <= frame.optimum + 1e-12).all()
     assert (frame["local search (%)"] >= 0).all()
     assert (frame["local search (%)"] <= frame["Borda (%)"] + 1e-9).all()
+
+
+def test_what_is_no_metric_is_seen(monkeypatch):
+    counts = module.disagreements
+    monkeypatch.setattr(module, "disagreements", lambda m: counts(m) ** 2)
+    checks = module.check_kendall(3, rng=rng())
+    assert any("K(a,b) + K(b,c)" in check.what and not check.outcome for check in checks)

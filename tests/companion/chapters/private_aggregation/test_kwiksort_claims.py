@@ -242,3 +242,24 @@ def test_error_remains_from_eleven_items_on():
 def test_hay_claim_and_a_mutant_with_a_limit_that_is_never_hit():
     assert derive(kwiksort_queries.check_hay(range(11, 16), 1.0)) == "holds"
     assert derive(kwiksort_queries.check_hay(range(9, 12), 1.0)) == "refuted"
+
+
+def test_theorem_1_applies_to_kwiksort_with_all_pairs_only(monkeypatch):
+    assert derive(kwiksort_queries.check_quicksort(5)) == "depends on the reading"
+    monkeypatch.setattr(kwiksort_queries, "tournament_law", lambda beats: np.r_[np.zeros(9), 1.0, 0.0])
+    with pytest.raises(ArithmeticError):
+        _fails(kwiksort_queries.check_quicksort(5))
+
+
+def _fails(record):
+    """A step of the argument that is not true stops a build."""
+    if not all(check.outcome for check in record if check.about == "argument"):
+        raise ArithmeticError
+
+
+def test_more_comparisons_than_m_log_m_are_the_rule():
+    few, many, bound = kwiksort_queries.check_negligible(64)
+    assert few.observed > 0.9
+    assert many.outcome
+    assert bound.outcome
+    assert few.observed == pytest.approx(comparisons_law(64)[math.floor(64 * math.log(64)) + 1 :].sum())

@@ -144,3 +144,24 @@ def test_curves_and_table():
     bounds = matrix_order.bounds_table((5, 100))
     assert (bounds["Gaussian, ours"] < bounds["Gaussian, printed"]).all()
     assert bounds["Laplace, printed"].tolist() == [2 * 5.0**4, 2 * 100.0**4]
+
+
+def test_corollary_4_exists_beyond_its_noise(monkeypatch):
+    monkeypatch.setattr(matrix_order, "EXISTING", (3, 20, 1000))
+    assert 0.9 < matrix_order.existing((1e-6,)) <= 1
+    wider = matrix_order.matrix_error(100, 8 * 100 * math.log(1e6) / math.log(100), 1e-6)
+    assert wider > matrix_order.printed_rate(4, 100, 8 * 100 * math.log(1e6) / math.log(100), 1e-6)
+
+
+def test_corollary_4_fails_just_above_log_delta():
+    share = matrix_order.fails_from(1e-6)
+    log = math.log(1e6)
+    assert matrix_order.printed_delta(10**6, 0.999 * share * log, 1e-6) < 1e-6
+    assert matrix_order.printed_delta(10**6, 1.001 * share * log, 1e-6) > 1e-6
+    assert 1 < matrix_order.fails_from(1e-100) < share
+
+
+def test_the_exponential_mechanism_needs_no_law_of_the_voters(monkeypatch):
+    assert derive(matrix_order.check_generative()) == "refuted"
+    monkeypatch.setattr(matrix_order.ExponentialMechanism, "additive_error", lambda self, n: 100.0)
+    assert derive(matrix_order.check_generative()) == "holds"

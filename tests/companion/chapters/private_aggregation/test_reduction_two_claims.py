@@ -175,3 +175,16 @@ def test_errors_scale_and_the_factor_is_judged():
     assert ["proved at most" in it.what for it in proved] == [it.outcome is False for it in proved]
     flat = errors.assign(mean=1.0, se=0.0)
     assert derive(second_gain.check_sec_central_factor(flat, [16, 32, 64])) == "depends on the reading"
+
+
+def test_an_order_is_as_private_as_its_answers(monkeypatch):
+    assert derive(experiment.check_thm_1_privacy(1)) == "holds"
+    law = experiment.kemeny_law
+    monkeypatch.setattr(experiment, "kemeny_law", lambda margins, scale: law(margins, scale / 3))
+    assert derive(experiment.check_thm_1_privacy(1)) == "refuted"
+
+
+def test_noisy_scores_exist_beyond_the_noise_of_corollary_7():
+    assert 1 < query_budget.scores_over((3, 10, 100)) <= 2
+    # there the sorted answers' noise would be far from private
+    assert gaussian_constant(4 * math.log(100) * math.log(1e6), 1e-6) > 2

@@ -58,3 +58,10 @@ def test_figures():
     assert isinstance(recalled, pd.DataFrame)
     assert (recalled.blind == 2 / 8).all()
     assert len(s.draw_recall(recalled).axes) == 1
+
+
+def test_numbers_of_the_road_follow_from_its_parameters():
+    said = s.numbers(50, 5, 0.2)
+    assert said == {"items": "50", "k": "5", "noise": said["noise"]}
+    assert 45 < int(said["noise"]) < 55
+    assert int(s.numbers(50, 1, 0.2)["noise"]) < int(said["noise"])

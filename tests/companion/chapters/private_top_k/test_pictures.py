@@ -24,6 +24,21 @@ def test_epsilon_for_lies_between_the_points():
     assert pictures.draw_found(frame).get_suptitle().startswith("18 of the 20 commonest are found at ε")
 
 
+def test_what_the_pictures_of_the_road_say_follows_from_its_parameters():
+    one = pictures.found([0.05, 0.2, 5.0], 50, 3, items=200, k=7, delta=1e-3)
+    assert one.k.unique().tolist() == [7]
+    assert one["mean"].between(0, 7).all()
+    assert " of the 7 commonest" in pictures.draw_found(one).get_suptitle().replace("\n", " ")
+    lists = pictures.found_by_k([3, 40], 0.2, 50, 3, items=200, delta=1e-3)
+    assert "more of a long list" in pictures.draw_recall_by_k(lists).get_suptitle().replace("\n", " ")
+    alike = pictures.found_by_k([3], 5.0, 50, 3, items=200, delta=1e-3)
+    assert "about as much" in pictures.draw_recall_by_k(alike).get_suptitle().replace("\n", " ")
+    said = pictures.numbers(one, lists, epsilon=0.2, items=200, k=7, delta=1e-3)
+    assert said["topk-k"] == "7"
+    assert said["recall-k"] == "40"
+    assert said["found-gumbel"] == f"{one['mean'][3]:.1f}"
+
+
 def test_one_release_publishes_the_largest_noisy_counts():
     frame = pictures.one_release()
     assert frame.chosen.sum() == 5

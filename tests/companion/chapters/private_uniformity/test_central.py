@@ -41,3 +41,18 @@ def test_variance_of_y_by_enumeration():
     for m, k in ((2, 4), (4, 3)):
         y = central.statistic(central.sign_data(m // 2, k), k)
         assert central.y_variance(m // 2, k, 0.0) == pytest.approx(y.var())
+
+
+def test_a_variance_in_proportion_to_the_sensitivity_is_not_enough():
+    record = central.check_noise_variance()
+    assert record.verdict == "refuted"
+    assert record[0].observed == pytest.approx(10)
+    assert all(c.outcome for c in record if c.about == "corrected")
+    assert central.check_noise_variance(few=2, many=2).verdict == "holds"
+
+
+def test_the_bound_on_a_change_is_attained(monkeypatch):
+    assert all(c.outcome for c in central.check_sensitivity([(2, 3), (4, 2)]) if c.about == "corrected")
+    frame = central.sensitivities([(2, 3)])
+    monkeypatch.setattr(central, "sensitivities", lambda sizes: frame.assign(**{"beyond local": -0.5}))
+    assert not all(c.outcome for c in central.check_sensitivity([(2, 3)]) if c.about == "corrected")

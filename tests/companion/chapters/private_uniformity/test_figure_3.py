@@ -86,3 +86,10 @@ def test_no_ranking_is_easier_for_the_local_test_than_equal_ones():
         assert limit < 0.05 or m <= 100
     curve = local_power(10, 3000, 1 / 3, [1 - 1e-9], 400, threshold="printed")["mean"].iloc[0]
     assert abs(figure_3.local_limit(10, 3000) - curve) < Z * math.sqrt(0.25 / 400)
+
+
+@pytest.mark.slow
+def test_private_tests_need_more(monkeypatch):
+    assert figure_3.check_more().verdict == "holds"
+    monkeypatch.setattr(figure_3, "unif_power", lambda m, k, bias, delta: 1.0)
+    assert figure_3.check_more().verdict == "refuted"

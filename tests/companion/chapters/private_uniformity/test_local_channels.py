@@ -34,3 +34,12 @@ def test_the_whole_budget_on_every_bit_is_seen(monkeypatch):
     printed = paper.local_pairs
     monkeypatch.setattr(paper, "local_pairs", lambda m, epsilon: printed(m, epsilon * (m // 2)))
     assert derive(local_channels.check_alg_5([1.0])) == "refuted"
+
+
+def test_the_worst_pair_is_named_the_wrong_way_round(monkeypatch):
+    record = local_channels.check_worst_pair()
+    assert record.verdict == "refuted"
+    assert all(c.outcome for c in record if c.about != "printed")
+    channel = local_channels.printed_channel
+    monkeypatch.setattr(local_channels, "printed_channel", lambda m, e: channel(m, e)[:, ::-1])
+    assert local_channels.check_worst_pair().verdict == "holds"

@@ -51,3 +51,11 @@ def test_own_rankings_have_the_power_of_their_size():
         rejections += bool(pair_statistic(signs) >= threshold)
     assert binom.sf(rejections - 1, 400, 0.05) > 1e-4
     assert test.shrinkage > 0.9999
+
+
+def test_a_random_pairing_gains(monkeypatch):
+    record = local_samples.check_pairing_gain()
+    assert record.verdict == "holds"
+    assert all(c.outcome for c in record)
+    monkeypatch.setattr(local_samples, "mean_square_bias", lambda law: float(law.bias(np.array([1]))[0]) ** 2)
+    assert local_samples.check_pairing_gain().verdict == "refuted"

@@ -112,3 +112,12 @@ def test_a_sound_test_would_pass(monkeypatch):
     monkeypatch.setattr(paper, "trun", lambda *a, **k: printed(*a, **(k | {"accept_large": False})))
     fall = [c for c in trun.check_alg_3() if c.about == "printed" and c.what.startswith("P(accept)")]
     assert all(check.outcome for check in fall)
+
+
+def test_the_coin_is_tossed_with_chance_delta(monkeypatch):
+    record = trun.check_tail()
+    assert record.verdict == "holds"
+    assert all(c.outcome for c in record)
+    original = paper.trun
+    monkeypatch.setattr(paper, "trun", lambda m, k, e, delta, mu: original(m, k, e, delta / 2, mu))
+    assert not any(c.outcome for c in trun.check_tail() if c.about == "argument")

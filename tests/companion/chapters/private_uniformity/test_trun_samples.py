@@ -97,3 +97,19 @@ def test_power_of_all_ranks_rises_from_its_size():
 def test_unknown_method():
     with refused("method = 'x'", "noisy norm"):
         trun_samples.exact_power("x", 10, 10, 0.3, 1.0, 0.1)
+
+
+def test_the_repaired_test_needs_the_second_term(monkeypatch):
+    step = trun_samples.DELTA * math.expm1(trun_samples.EPSILON_0) / (2 * (1 - trun_samples.DELTA))
+    first = math.ceil(6 / (step * 0.03))
+    assert (
+        trun_samples.repaired_power(first, 0.03)
+        < 0.95
+        < trun_samples.repaired_power(trun_samples.repaired_rankings(0.03), 0.03)
+    )
+
+
+def test_trun_is_worse_away_from_uniformity(monkeypatch):
+    assert trun_samples.check_trunc_worse().verdict == "holds"
+    monkeypatch.setattr(trun_samples, "bucket_rankings", lambda m, mu, e, d: trun_samples.theorem_6(m, mu, e, d).max())
+    assert trun_samples.check_trunc_worse().verdict == "refuted"

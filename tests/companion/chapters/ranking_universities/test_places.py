@@ -25,3 +25,23 @@ def test_dean():
     assert float(numbers["dean-top"]) > 0.99
     gap = places.wrong_order_gap(36.0)
     assert math.exp(two_items.log_first_wins(-gap, 36.0)) == pytest.approx(0.05)
+    assert (numbers["dean-gap"], numbers["dean-wrong"]) == (f"{gap:.0f}", "5")
+    wider = places.dean(1.0, 0.01)
+    assert float(wider["dean-gap"]) > float(numbers["dean-gap"])
+    assert wider["dean-wrong"] == "1"
+
+
+def test_the_headline_follows_from_the_price():
+    messages = {}
+    for epsilon in (0.05, 1.0, 4.0):
+        frame = places.answers_and_places(epsilon)
+        chances = frame[frame.panel == "places"].groupby("university").share.sum()
+        assert chances.to_numpy() == pytest.approx(1)
+        figure = places.draw_answers_and_places(frame)
+        messages[epsilon] = " ".join(figure.get_suptitle().split())
+        assert len(figure.axes) == 2
+    assert messages == {
+        0.05: "With noise for ε = 0.05 no place is sure any more",
+        1.0: "With noise for ε = 1 London, Paris and Stockholm keep their places; the others may change theirs",
+        4.0: "With noise for ε = 4 London, Paris, Milano and Stockholm keep their places; the others may change theirs",
+    }

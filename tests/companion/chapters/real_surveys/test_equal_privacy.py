@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from companion.chapters.real_surveys import equal_privacy as s
 from companion.chapters.real_surveys import incomplete, panels, published_curve, survey_likelihood
 
@@ -82,3 +84,24 @@ def test_figures_draw_what_they_are_given():
         )
         inside = {text.get_text() for axes in figure.axes for text in axes.texts}
         assert inside | {text.get_text() for text in figure.legends[0].get_texts()} == named | {"random order"}
+
+
+def test_noiseless_rankings_differ_on_one_survey():
+    record = s.check_quality()
+    assert record.verdict == "depends on the reading"
+    assert record[0].observed == pytest.approx(1 / 3)
+
+
+def test_numbers_and_messages_follow_from_the_price():
+    frames = {e: (published_curve.figure_8([0.5, e], 50), s.equal_privacy([0.5, e], 50, e)) for e in (1.0, 3.0)}
+    told = {e: s.told(*frames[e], e) for e in frames}
+    assert (told[1.0]["told-epsilon"], told[3.0]["told-epsilon"]) == ("1", "3")
+    assert float(told[3.0]["told-mle-cems"]) < float(told[1.0]["told-mle-cems"])
+    assert told[1.0]["told-share-cems"] == told[3.0]["told-share-cems"], "at the smallest one"
+    costs = {e: s.costs(e) for e in frames}
+    assert (costs[1.0]["noise-net"], costs[3.0]["noise-net"]) == ("18", "6")
+    said = r"At equal privacy, ε = (.*), .* most (.*) places apart; the estimator as printed is up to (.*) farther off"
+    for e, (_, equal) in frames.items():
+        found = re.fullmatch(said, " ".join(s.draw_equal_privacy(equal).get_suptitle().split()))
+        assert float(found[1]) == e
+        assert 0 < float(found[2]) < float(found[3]) < 1

@@ -26,8 +26,17 @@ def test_findings_in_small():
     all_pairs = [*pairs, ("net wins", fair)]
     voter = voters.voter([12, 32], [250, 2000], NOISES, 600, methods=[*methods, fair], **steps, pairs=all_pairs)
     assert derive(findings.check_finding_1(edge, voter)) == "refuted"
-    checks = findings.check_finding_3(edge, voter)
-    assert [c.outcome for c in checks if "individual" in c.what and "log" in c.reading] == [False]
+    others = voters.readings([12, 32], [250, 2000], NOISES, steps["falls"])
+    checks = findings.check_finding_3(edge, voter, others)
+    assert [c.outcome for c in checks if "individual" in c.what and "log" in c.reading] == [False] * 4
+    plain = {c.reading: c.outcome for c in checks if "individual" in c.what and "themselves" in c.reading}
+    assert list(plain.values()) == [True, False, False, False]
+    wide = edge[edge.method.isin(["MLE", "counts"])]
+    told = [c for c in findings.check_finding_2(wide, voter, others) if "half of the truth" in c.what]
+    assert {c.outcome for c in told if c.about == "corrected"} == {True}
+    accurate = [c for c in told if c.about == "printed"]
+    assert [c.outcome for c in accurate if "MLE, log" in c.what] == [True]
+    assert {c.outcome for c in accurate if "MLE, log" not in c.what and "equal" not in c.what.split(",")[1]} == {False}
     # mutant: counts that never lose
     worse, worse_voter = edge.copy(), voter.copy()
     for frame in (worse, worse_voter):

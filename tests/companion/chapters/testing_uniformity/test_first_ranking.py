@@ -45,3 +45,11 @@ def test_the_figure_draws_every_reading_with_its_bars():
     assert [bar.get_label() for bar in bars] == list(first_ranking.READINGS)
     half = [(top[1] - bottom[1]) / 2 for bottom, top in bars[0].lines[2][0].get_segments()]
     assert np.allclose(half, BAR * powers[powers.reading == bars[0].get_label()].se)
+
+
+def test_the_normal_threshold_is_accurate_unless_the_centre_is_estimated(monkeypatch):
+    record = first_ranking.check_accurate()
+    assert record.verdict == "depends on the reading"
+    assert all(c.outcome == c.reading.startswith("the ranking nearest") for c in record if c.reading)
+    monkeypatch.setattr(first_ranking, "two_nearest_size", lambda items, delta: delta)
+    assert first_ranking.check_accurate().verdict == "refuted"

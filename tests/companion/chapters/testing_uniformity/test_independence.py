@@ -14,3 +14,11 @@ def test_pairs_are_independent_if_and_only_if_none_cross():
     assert independence.dependence(6, 0.5, ((0, 4), (1, 3))) < 1e-12
     assert independence.dependence(5, 0.5, ((0, 1), (1, 2))) > 0.01  # a shared item
     assert independence.crossings(((3, 0), (5, 1), (2, 4))) == 2
+
+
+def test_the_bound_on_the_bias_hangs_on_the_lost_sign():
+    record = independence.check_bias()
+    assert record.verdict == "depends on the reading"
+    lost = [c.outcome for c in record if "minus lost" in c.reading]
+    assert lost == [False] * 3
+    assert [c.outcome for c in record if "as our copy" in c.reading] == [True]

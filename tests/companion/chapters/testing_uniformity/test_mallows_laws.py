@@ -46,3 +46,14 @@ def test_a_broken_twin_is_seen(monkeypatch, name):
     monkeypatch.setattr(mallows_laws, name, lambda *args: change(original(*args)))
     record = check()
     assert record.verdict != before or not all(c.outcome for c in record if c.about == "corrected")
+
+
+def test_geometric_means_stay_around_one_centre_only(monkeypatch):
+    assert mallows_laws.check_kendall().verdict == "holds"
+    assert mallows_laws.check_exponential().verdict == "needs a condition"
+    halves = [0.5**d / (1 + 0.5) / (1 + 0.5 + 0.25) for d in map(inversions, permutations(range(3)))]
+    assert mallows_laws.tilted(3, [(0.25, 0), (1.0, 0)]) == pytest.approx(halves)
+    wrong = mallows_laws.all_distances(3).copy()
+    wrong[0, 5] = 0
+    monkeypatch.setattr(mallows_laws, "all_distances", lambda items: wrong)
+    assert mallows_laws.check_kendall((3,)).verdict == "refuted"

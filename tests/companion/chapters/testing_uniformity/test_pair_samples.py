@@ -43,3 +43,12 @@ def test_exact_powers():
 def test_gain_of_a_random_pairing():
     frame = pair_samples.pairing_gain([1000], 1e-3)
     assert frame.gain.iloc[0] == pytest.approx(frame["2m²/27"].iloc[0], rel=0.01)
+
+
+def test_the_tradeoff_and_what_is_left_out(monkeypatch):
+    assert pair_samples.check_tradeoff().verdict == "holds"
+    record = pair_samples.check_assumptions()
+    assert record.verdict == "refuted"
+    assert all(c.outcome for c in record if c.about != "printed")
+    monkeypatch.setattr(pair_samples, "small_samples", lambda m, theta, delta: paper.unif_samples(m, theta, delta) / 2)
+    assert pair_samples.check_tradeoff().verdict == "refuted"

@@ -129,3 +129,10 @@ def test_seven_rankings_are_the_least():
         assert np.ptp([epsilon_role.trun_power(k, 0.5, epsilon) for epsilon in grid]) < 1e-12
     assert np.ptp([epsilon_role.trun_power(7, 0.5, epsilon) for epsilon in grid]) > 0.05
     assert epsilon_role.check_epsilon_role(6, 10_000, (0.25, 0.499))[0].outcome
+
+
+def test_standard_errors_need_the_power():
+    record = power_reasons.check_error_bars()
+    assert record.verdict == "needs a condition"
+    assert all(c.outcome for c in record if c.about != "printed")
+    assert power_reasons.check_error_bars(powers=(0.5, 0.5, 0.5)).verdict == "holds"

@@ -1,0 +1,73 @@
+"""What columns of --times and --weight hold that is no number, or one of two: for a curator alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from dprank._require import shown
+from dprank.data.amounts import amount_of, as_thousands, count_of
+from dprank.data.noticed_cells import Raw
+
+__all__ = ["in_amounts"]
+
+#: How a mark is typed, and the other thing that it may be.
+TYPED = {".": (".", "none"), ",": (",", "."), " ": ("' '", ""), "'": ('"\'"', "")}
+
+
+def in_amounts(raw: Raw) -> Iterator[str]:
+    """Sentences on cells that are no amount: how many rows, how many of the ballots, and what to declare."""
+    declared = raw.declared
+    for flag, name in (("--times", declared.times), ("--weight", declared.weight)):
+        column = None if name in (None, "none") else raw.column(str(name))
+        if name is None or column is None:
+            continue
+        cells = {str(text): int(number) for text, number in column.value_counts().items()}
+        lost = {text: number for text, number in cells.items() if count_of(text, declared.thousands) < 0}
+        either = {
+            text: found
+            for text in lost
+            if math.isnan(amount_of(text, declared.thousands)) and (found := as_thousands(text)) is not None
+        }
+        if either:
+            yield _either(raw, flag, name, cells, either)
+        others = [text for text in lost if text not in either and (flag == "--times" or not _is_fraction(text))]
+        if others:
+            rows = sum(cells[it] for it in others)
+            what = "is one ballot that ranks nothing" if flag == "--times" else "counts nothing"
+            hold = f"{_of(rows, cells)} of {shown(name)} hold{'s' * (rows == 1)} no whole number"
+            yield f"{hold}, as {shown(others[0])}: each {what}"
+
+
+def _is_fraction(text: str) -> bool:
+    """Whether it is a number, which somebody else speaks of."""
+    number = amount_of(text)
+    return number > 0 and number != int(number)
+
+
+def _of(rows: int, cells: dict[str, int]) -> str:
+    return f"{rows} of {sum(cells.values())} rows"
+
+
+def _either(raw: Raw, flag: str, name: str, cells: dict[str, int], either: dict[str, tuple[str, float]]) -> str:
+    """How much is lost by numbers that are one, or a thousand."""
+    marks = Counter[str]()
+    for text, (mark, _) in either.items():
+        marks[mark] += cells[text]
+    [(mark, _)] = marks.most_common(1)
+    text = next(it for it, (of, _) in either.items() if of == mark)
+    large, small = f"{either[text][1]:.0f}", text.strip().partition(mark)
+    told = ""
+    if flag == "--times":
+        sums = sum(cells[it] * number for it, (_, number) in either.items())
+        rest = sum(cells[it] * max(0.0, count_of(it, raw.declared.thousands)) for it in cells)
+        told = f"; {sums:.0f} of {sums + rest:.0f} ballots are lost by it"
+    typed, other = TYPED[mark]
+    decimal = f"{small[0]}.{small[2]}"
+    or_else = f", --thousands {other} that it is {float(decimal):g}" if other and text.count(mark) == 1 else ""
+    rows = sum(cells[it] for it in either)
+    return (
+        f"{_of(rows, cells)} of {shown(name)} {'are' if rows > 1 else 'is'} no number until its mark is declared, as "
+        f"{shown(text)}{told}: --thousands {typed} says that this is {large}{or_else}"
+    )

@@ -1,0 +1,179 @@
+"""What people call columns, and write in them, that say what a row means: in the languages that files come in."""
+
+from __future__ import annotations
+
+import re
+
+from dprank.data.places import counts
+
+__all__ = [
+    "DOUBTED",
+    "MEANT",
+    "NOT_COUNTED",
+    "OPPOSITES",
+    "SIDES",
+    "YES_NO",
+    "called_a_count",
+    "called_a_number",
+    "called_a_question",
+    "called_a_weight",
+    "called_of_people",
+    "called_valid",
+    "summed_up",
+]
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+#: A name of more words is a question, which has words of all kinds.
+LONG = 3
+#: Names of columns that say for how many a row stands, or how much it counts.
+COUNTS = _set(
+    """count counts cnt n num number freq frequency times multiplicity multiplier total totals sum size anzahl
+    haeufigkeit häufigkeit menge stimmen stück nombre effectif effectifs voix bulletins frequencia frecuencia
+    frequenza frequentie fréquence votos voti stemmen röster cantidad quantità quantité aantal antal conteo
+    conteggio cuenta sales sold qty quantity amount purchases shares share stock stocks holding holdings tokens
+    anteile aktien actions parts acciones azioni aandelen aktier"""
+)
+#: The same at the end of a name, too: number of customers.
+CROWDS = _set(
+    """votes voters ballots responses respondents people persons customers buyers users patients clients households
+    visitors members participants shares tokens stimmen anteile voix bulletins votos voti count weight"""
+)
+WEIGHTS = re.compile(
+    r"we?ight|wgh?t|(?:\b|_|p)wt(?:\b|_|s\b|fac|s?\d)|^w[0-9]?$|gewicht|poids|\bpond\b|pond[eé]r|\bpesi?o?\b|hochrechn|faktor|"
+    r"\bfactor\b|expan[sd]|vikt|waga",
+    re.IGNORECASE,
+)
+#: Of these those that are of a body, or a thing.
+_BODY = re.compile(r"body|birth|\bkg\b|\blbs?\b|gram|height|parcel|baby|own", re.IGNORECASE)
+#: Words in names of columns on people, and on when and where they were asked.
+_PEOPLE = _set(
+    """id ids uid uuid code nr no number num key index idx row line page rank place position order trial seq sequence
+    step age alter âge edad età year years jahr année año birth born income salary einkommen revenu price cost preis
+    prix precio zip plz postcode postal phone tel lat lon lng latitude longitude score rating time timestamp date
+    day month hour minute minutes seconds secs sec ms duration dauer durée zeit rt latency children kinder kids
+    household size height weight grade class level distance temperature percent pct prozent educ education likert
+    satisfaction scale version ip user who respondent participant person session batch"""
+)
+#: Words in names of columns that say whether a row counts.
+_VALID = _set(
+    """valid validity invalid status state selected chosen checked ticked picked complete completed finished submitted
+    consent consented agree eligible eligibility include included exclude excluded exclusion counted counts cast
+    test spoiled spoilt void rejected accepted approved verified confirmed duplicate duplicated flag flagged
+    attention failed disqualified cancelled canceled returned withdrawn deleted spam bot keep drop gültig gueltig
+    ungültig ungueltig ausgewählt gewählt bestätigt abgeschlossen vollständig valide sélectionné confirmé terminé
+    válido valido seleccionado confirmado geldig voltooid"""
+)
+#: Words in names of columns that say which question a row answers.
+_ASKS = _set(
+    """question questions frage fragen pregunta domanda vraag criterion criteria criterium kriterium critère criterio
+    round runde ronde ronda wave welle vague ola task aufgabe dimension attribute aspect topic thema thème issue
+    contest election office scenario battery poll survey prompt metric measure bestworst"""
+)
+#: What stands for no, of columns that say yes or no.
+YES_NO = _set("""0 0.0 no n false f off nein non nee não nao nej ei nie - unchecked unselected falsch faux falso""")
+_YES = {
+    **{"no": "yes si sí sì", "n": "y s j o", "false": "true", "f": "t", "off": "on", "nein": "ja", "non": "oui"},
+    **{"nee": "ja", "não": "sim", "nao": "sim", "nej": "ja", "ei": "kyllä", "nie": "tak", "0": "1", "0.0": "1.0"},
+    **{"unchecked": "checked", "unselected": "selected", "falsch": "wahr richtig", "faux": "vrai"},
+    **{"falso": "verdadero vero verdadeiro", "-": "+ x"},
+}
+#: The two sides of such a column.
+SIDES = tuple(frozenset({no, yes}) for no, said in _YES.items() for yes in said.split())
+#: How people mark one side alone.
+MEANT = _set("""x ✓ ✔ ✗ * 1 1.0 y yes true t ja oui si sí sim j o on checked selected chosen + ok""")
+#: What says by itself that a row may not count; and what does so of rows in which one person's differ.
+NOT_COUNTED = _set(
+    """invalid test testing excluded exclude spoiled spoilt void rejected duplicate cancelled canceled returned
+    refunded deleted removed draft preview incomplete unfinished withdrawn disqualified ineligible fake spam bot
+    ungültig ausgeschlossen abgelehnt storniert gelöscht unvollständig exclu annulé rejeté invalide excluido anulado
+    rechazado inválido invalido escluso annullato uitgesloten ongeldig"""
+) | {"survey preview", "screened out", "ruled out", "timed out"}
+DOUBTED = re.compile(
+    r"declined|refused|partial|negative|absent|never|un(?:confirmed|verified|sold|selected)|denied|fail(?:ed)?|suspected|"
+    r"negativ|(?:not|non|no|nicht|kein|keine|pas) .*",
+    re.IGNORECASE | re.DOTALL,
+)
+#: Values of a column that turn what is asked round.
+OPPOSITES = (
+    {"best", "worst"},
+    {"most", "least"},
+    {"like", "dislike"},
+    {"likes", "dislikes"},
+    {"for", "against"},
+    {"love", "hate"},
+    {"up", "down"},
+)
+#: What people call rows that sum up the others.
+_SUMS = re.compile(
+    r"(?:grand |sub-?|sub |over)?(?:total|totals|totale|totaux|totaal|totalt|sum|summe|somme|suma|soma|somma|gesamt|"
+    r"insgesamt|gesamtsumme|mean|means|average|averages|avg|median|mode|std|stdev|std\.? dev\.?|standard deviation|"
+    r"mittel|mittelwert|durchschnitt|ø|moyenne|médiane|promedio|media|média|gemiddelde|column total|all rows|overall)s?"
+    r"(?: score| rank| place| rating|wert)?\s*:?",
+    re.IGNORECASE,
+)
+
+
+def _words(name: str) -> list[str]:
+    parted = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", name)
+    return [it for it in re.split(r"[\W_]+", parted.casefold()) if it]
+
+
+def called_a_weight(name: str) -> bool:
+    """Whether a column is called so as one that says how much a row counts.
+
+    Examples
+    --------
+    >>> [called_a_weight(it) for it in ("perweight", "WTFACTOR", "w", "body weight", "way")]
+    [True, True, True, False, False]
+    """
+    return bool(WEIGHTS.search(name)) and not _BODY.search(name)
+
+
+def called_a_count(name: str) -> bool:
+    """Whether a column is called so as one that says for how many a row stands, or how much it counts.
+
+    Examples
+    --------
+    >>> [called_a_count(it) for it in ("n_customers", "nb_bulletins", "Stimmen", "Respondent number", "household size")]
+    [True, True, True, False, False]
+    """
+    words = _words(name)
+    amount = counts(name) or " ".join(words) in COUNTS or " ".join(words[-1:]) in CROWDS - {"weight"}
+    return amount or called_a_weight(name)
+
+
+def called_a_number(name: str) -> bool:
+    """Whether a column is called so as one of counts, or as one that numbers rows."""
+    return " ".join(_words(name)) in ("n", "num", "number")
+
+
+def called_of_people(name: str) -> bool:
+    """Whether a column is called so as one that says something of people, or of when and where."""
+    return not _PEOPLE.isdisjoint(_words(name)) or bool(_BODY.search(name))
+
+
+def called_valid(name: str) -> bool:
+    """Whether a column is called so as one that says whether a row counts."""
+    words = _words(name)
+    return len(words) <= LONG and not _VALID.isdisjoint(words)
+
+
+def called_a_question(name: str) -> bool:
+    """Whether a column is called so as one that says which question a row answers."""
+    words = _words(name)
+    return len(words) <= LONG and not re.search("[0-9]", name) and not _ASKS.isdisjoint(words)
+
+
+def summed_up(text: str) -> bool:
+    """Whether a row is called so as one that sums up others.
+
+    Examples
+    --------
+    >>> [summed_up(it) for it in ("Total", "Grand total:", "Mean score", "Mittelwert", "Totally", "Max")]
+    [True, True, True, True, False, False]
+    """
+    return bool(_SUMS.fullmatch(" ".join(text.split())))
