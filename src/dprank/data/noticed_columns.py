@@ -278,11 +278,15 @@ def _question(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str,
     if rows.kind != "tallies" and not pairs and rows.person is not None and share >= 0.25:
         once = "names items once for each" if long else "has a row for each"
         return 6, f"{seen}, and a person {once}: {do}"
-    named = all(rows.raw.known(text) for text in cells if len(text.strip()) > 1 or values > 2)
-    few = values <= (KINDS if asked else FEW_QUESTIONS)
-    if long and rows.kind != "tallies" and share >= 0.5 and few and not named and rows.differs(codes):
+    few = values <= KINDS if asked else values <= FEW_QUESTIONS and not _all(cells) and not _items(rows.raw, cells)
+    if long and rows.kind != "tallies" and share >= 0.5 and few and rows.differs(codes):
         return 6 if asked else 3, f"{seen}, and the same items are answered under each: {do}"
     return (5, f"{seen}: {do}") if asked or (opposed and rows.kind != "tallies") else None
+
+
+def _items(raw: Raw, cells: dict[str, int]) -> bool:
+    """Whether most of what a column holds are items: what lost, or won."""
+    return 2 * sum(raw.known(text) for text in cells if text) > len(cells)
 
 
 def _codes(raw: Raw, name: str) -> Any:
