@@ -74,7 +74,7 @@ def numbers(items: int, voters: int, epsilon: float, delta: float, share: Fracti
     """Numbers of the road's sentences, as text."""
     found = thresholds([items], epsilon, delta, share).set_index(["model", "kind"]).voters
     pure, local = ([math.ceil(found[model, kind]) for kind in ("needed", "enough")] for model in ("pure", "local"))
-    answer = "Nobody knows" if voters < pure[1] else "They can"
+    answer = "Nobody knows" if voters < pure[1] else "It can"
     first, least = first_items(epsilon, delta, share), least_error(items, epsilon * voters)
     return {
         "items": f"{items}",
@@ -85,7 +85,7 @@ def numbers(items: int, voters: int, epsilon: float, delta: float, share: Fracti
         "pairs": f"{math.comb(items, 2):,}",
         "error": f"{float(printed_error(items, share)):.3g}",
         "share": f"{float(share):g}",
-        "answer": "They cannot" if voters < pure[0] else answer,
+        "answer": "It cannot" if voters < pure[0] else answer,
         "least": f"{least:.0f}" if least >= 10 else f"{least:.1f}" if least >= 0.1 else "hardly any",
         "needed": f"{pure[0]:,}",
         "enough": f"{pure[1]:,}",

@@ -95,8 +95,8 @@ def test_the_ladder_of_other_parameters_and_who_is_there():
     assert drawn.axes[0].lines[0].get_xdata()[0] == 40
     assert any("Dotted: 40 voters" in text.get_text() for text in drawn.texts)
     said = enough.numbers(12, 40, 0.2, 1e-9, share)
-    assert said["answer"] == "They cannot"
+    assert said["answer"] == "It cannot"
     assert float(said["least"]) > 0.02 * 144
-    assert enough.numbers(12, 10_000, 0.2, 1e-9, share)["answer"] == "They can"
+    assert enough.numbers(12, 10_000, 0.2, 1e-9, share)["answer"] == "It can"
     middle = int(said["needed"].replace(",", "")) + 1
     assert enough.numbers(12, middle, 0.2, 1e-9, share)["answer"] == "Nobody knows"
