@@ -3,6 +3,7 @@
 python tests/parameters_tried.py            all chapters
 python tests/parameters_tried.py 07 15      some
 python tests/parameters_tried.py --low      the low ends alone, or the first values of a list: what is quick
+python tests/parameters_tried.py --times    how long each takes as it stands, for data/times.json; on an idle machine
 
 By bare papermill. Ends with 1 where a chapter fails, or where nothing moved at both ends of a parameter.
 """
@@ -10,6 +11,8 @@ By bare papermill. Ends with 1 where a chapter fails, or where nothing moved at 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import re
 import sys
 import tempfile
@@ -69,12 +72,31 @@ def tried(road: Path, low: bool) -> list[str]:
     return wrong
 
 
+def timed(roads: list[Path]) -> None:
+    """Write down how long each chapter takes from top to bottom in a fresh kernel."""
+    file = ROOT / "data" / "times.json"
+    seconds = json.loads(file.read_bytes())["seconds"] if file.is_file() else {}
+    with tempfile.TemporaryDirectory() as folder:
+        for road in roads:
+            began = time.perf_counter()
+            run(road, {}, Path(folder))
+            seconds[road.stem] = round(time.perf_counter() - began, 1)
+            print(f"{road.stem}: {seconds[road.stem]:g} s", flush=True)
+    known = {road.stem for road in ROADS}
+    kept = {"cores": os.cpu_count(), "seconds": {name: seconds[name] for name in sorted(seconds) if name in known}}
+    file.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("chapters", nargs="*")
     asked.add_argument("--low", action="store_true")
+    asked.add_argument("--times", action="store_true")
     given = asked.parse_args()
     roads = [it for it in ROADS if not given.chapters or it.name[:2] in given.chapters]
+    if given.times:
+        timed(roads)
+        return 0
     wrong = [line for road in roads for line in tried(road, given.low)]
     print(*wrong, sep="\n")
     return bool(wrong)

@@ -1,4 +1,7 @@
-"""Every chapter runs by its own parameters: its figures and numbers follow, and what is not allowed is one line."""
+"""Every chapter runs by its own parameters: its figures and numbers follow, and what is not allowed is one line.
+
+It is run as readers take it along, where the book's own code is not installed.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ import papermill
 import pytest
 
 from companion.instruments.parameters import TAG, Parameter, declarations
+from companion.ledger.files import load_ledger
+from companion.press.along import along
+from companion.press.closure import Sources
+from companion.press.layout import Layout
 from companion.press.pages import entries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,13 +74,39 @@ def test_a_chapter_begins_with_its_parameters_and_checks_them(road: Path) -> Non
     assert FEWEST <= len(parameters(road)) <= MOST
 
 
+@cache
+def sources() -> Sources:
+    return Sources(Layout(ROOT))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for PYTHONPATH: the library, and no way to the repository."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "dprank").symlink_to(ROOT / "src" / "dprank")
+    forget = f"import sys\nsys.path[:] = [it for it in sys.path if it != {str(ROOT / 'src')!r}]\n"
+    (folder / "sitecustomize.py").write_text(forget, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def alone(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the book can be imported but what a notebook brings."""
+    monkeypatch.setenv("PYTHONPATH", str(library))
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("road", RUNNING, ids=lambda road: road.stem)
 def test_figures_and_numbers_follow_from_the_parameters(road: Path, tmp_path: Path) -> None:
     known = parameters(road)
     changed = known.get("epsilon") or next(iter(known.values()))
+    pages = {path.stem: nbformat.read(path, as_version=4) for path in road.parent.glob(f"{road.name[:2]}*.ipynb")}
+    brought = [it for it in sources().closure(it.source for it in code(road)) if not it.startswith("src/dprank/")]
+    notebook = along(road.stem, pages, load_ledger(ROOT), ROOT, brought, "0")
+    nbformat.write(notebook, tmp_path / road.name)
     ran = papermill.execute_notebook(
-        road, tmp_path / road.name, {changed.name: other(changed)}, cwd=road.parent, progress_bar=False
+        tmp_path / road.name, tmp_path / "ran.ipynb", {changed.name: other(changed)}, cwd=tmp_path, progress_bar=False
     )
     moved = {
         it.kind for it in entries(road.stem, ran) if committed().get((road.stem, it.kind, it.name)) != list(it.rows)

@@ -320,7 +320,10 @@ COLUMNS = {
         [*FORMS["orders"], *NAMED[:2], "--times", "n"],
     ),
     "tallies": (csv(("who", "diagnosis", "more"), *((f"SECRET {v}", "flu", v) for v in range(9))), TALLIES),
-    "pairs": (csv(("who", *ASKED.split(","), "more"), *((f"SECRET {v}", "left", "right", v) for v in range(9))), ANSWERS),
+    "pairs": (
+        csv(("who", *ASKED.split(","), "more"), *((f"SECRET {v}", "left", "right", v) for v in range(9))),
+        ANSWERS,
+    ),
 }
 
 
