@@ -14,36 +14,25 @@ def figure_of(app: Sphinx, page: str, anchor: str) -> nodes.image | None:
     return None
 
 
-def place_of(app: Sphinx, page: str, link: nodes.reference) -> tuple[str, str] | None:
-    """Page and anchor of a figure elsewhere that a link leads to by its number."""
-    inline = link.next_node(nodes.inline)
-    if inline is None or "std-numref" not in inline["classes"] or "refuri" not in link:
-        return None
-    url, _, anchor = link["refuri"].partition("#")
-    for other, kinds in app.env.toc_fignumbers.items():
-        if anchor in kinds.get("figure", {}) and app.builder.get_relative_uri(page, other) == url:
-            return other, anchor
-    return None
-
-
 def show(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Put what is spoken of below the paragraph that does so first."""
     if app.builder.format != "html":
         return
-    shown = set[tuple[str, str]]()
+    pages = {app.builder.get_relative_uri(page, other): other for other in app.env.toc_fignumbers if other != page}
+    shown = set[str]()
     for link in list(doctree.findall(nodes.reference)):
-        place = place_of(app, page, link)
-        image = None if place is None or place in shown else figure_of(app, *place)
-        if place is None or image is None:
+        inline, place = link.next_node(nodes.inline), link.get("refuri", "")
+        url, _, anchor = place.partition("#")
+        if inline is None or "std-numref" not in inline["classes"] or url not in pages or place in shown:
             continue
-        shown.add(place)
-        block: nodes.Node = link
-        while block.parent is not None and not isinstance(block, nodes.paragraph | nodes.table):
-            block = block.parent
-        small = nodes.reference(
-            "", "", image.deepcopy(), internal=True, refuri=link["refuri"], classes=["small-figure"]
-        )
-        block.parent.insert(block.parent.index(block) + 1, nodes.paragraph("", "", small, classes=["small-figure"]))
+        if image := figure_of(app, pages[url], anchor):
+            shown.add(place)
+            block: nodes.Node = link
+            while block.parent.parent and not isinstance(block, nodes.paragraph | nodes.table):
+                block = block.parent
+            small = nodes.reference("", "", image.deepcopy(), internal=True, refuri=place)
+            put = nodes.paragraph("", "", small, classes=["small-figure"])
+            block.parent.insert(block.parent.index(block) + 1, put)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -13,8 +13,29 @@ CONF = "extensions = ['spoken']\nnumfig = True\nhtml_theme = 'basic'\n"
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt" height="9pt"/>'
 PAGES = {
     "index": "Book\n====\n\n.. toctree::\n   :numbered:\n\n   one\n   two\n",
-    "one": "One\n===\n\n.. _large:\n\n.. figure:: large.svg\n   :alt: a large drawing\n\n   Large.\n\nSee :numref:`large`.\n",
-    "two": "Two\n===\n\nSee :numref:`large`.\n\n* And :numref:`large` again.\n\nA word on :doc:`one`, and :ref:`its <large>` too.\n",
+    "one": """\
+One
+===
+
+.. _large:
+
+.. figure:: large.svg
+   :alt: a large drawing
+
+   Large.
+
+See :numref:`large`.
+""",
+    "two": """\
+Two
+===
+
+See :numref:`large`.
+
+* And :numref:`large` again.
+
+A word on :doc:`one`, and :ref:`its <large>` too.
+""",
 }
 
 
