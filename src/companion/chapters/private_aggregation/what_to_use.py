@@ -338,6 +338,7 @@ def told_frontier(frame: pd.DataFrame) -> dict[str, str]:
 def draw_frontier(frame: pd.DataFrame) -> Figure:
     """Pairs lost against voters, a panel a family, a line a mechanism; the least of them and where it comes to 1 %."""
     enough, told = needed(frame), told_frontier(frame)
+    first, last = frame.voters.min(), frame.voters.max()
     message = (
         f"With the best of three methods, to lose no more than 1 % of the pairs takes {told['Mallows']} voters near "
         f"one order, and {told['two camps']} in two camps "
@@ -359,7 +360,8 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
         axes.set_yscale("symlog", linthresh=0.1)
         axes.set_yticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
         axes.set_ylim(-0.03, 40)
-    ticks = [n for n in (30, 100, 300, 1000, 3000, 10_000) if frame.voters.min() <= n <= frame.voters.max()]
+    within = [n for n in (30, 100, 300, 1000, 3000, 10_000, 10**5, 10**6) if first <= n <= last]
+    ticks = within if len(within) > 1 else [first, last]
     made[0].set_xticks(ticks, [f"{n:,}" for n in ticks])
     made[0].minorticks_off()
     label_outer(made, "", "pairs lost, %")
