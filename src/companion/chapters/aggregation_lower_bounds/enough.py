@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -11,8 +12,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.special import entr
 
-from companion.chapters.aggregation_lower_bounds.packing import printed_error, pure_floor
-from companion.chapters.aggregation_lower_bounds.tracing import best_tracing
+from companion.chapters.aggregation_lower_bounds.packing import SHARE, least_error, printed_error, pure_floor
+from companion.chapters.aggregation_lower_bounds.tracing import best_tracing, first_items
 from companion.instruments.aggregation import (
     exponential_needs,
     matrix_error,
@@ -41,9 +42,9 @@ def local_needs(n_items: int, epsilon: float, error: float) -> float:
     return local_threshold(n_items, error) / (epsilon * math.tanh(epsilon / 2))
 
 
-def sufficient(n_items: int, epsilon: float, delta: float) -> dict[str, float]:
-    """Voters that suffice, by model, for an additive error of 0.01 m^2 at ratio 1."""
-    error = float(printed_error(n_items))
+def sufficient(n_items: int, epsilon: float, delta: float, share: Fraction = SHARE) -> dict[str, float]:
+    """Voters that suffice, by model, for an additive error of a share of m^2 at ratio 1."""
+    error = float(printed_error(n_items, share))
     return {
         "pure": exponential_needs(n_items, error) / epsilon,
         "approximate": matrix_error(n_items, epsilon, delta) / error,
@@ -51,21 +52,49 @@ def sufficient(n_items: int, epsilon: float, delta: float) -> dict[str, float]:
     }
 
 
-def thresholds(items: Iterable[int], epsilon: float, delta: float) -> pd.DataFrame:
-    """Voters for an additive error of 0.01 m^2: necessary and sufficient numbers.
+def thresholds(items: Iterable[int], epsilon: float, delta: float, share: Fraction = SHARE) -> pd.DataFrame:
+    """Voters for an additive error of a share of m^2: necessary and sufficient numbers.
 
-    Columns: ``items``, ``model`` ("pure", "approximate", "local"), ``kind`` ("needed", "enough"), ``voters``. What is
-    needed is for any ratio in the pure and the local model, and for ratio 1 in the approximate one.
+    Columns: ``items``, ``model`` ("pure", "approximate", "local"), ``kind`` ("needed", "enough"), ``voters``,
+    ``error``. What is needed is for any ratio in the pure and the local model, and for ratio 1 in the approximate one.
     """
     rows = []
     for m in items:
-        error = printed_error(m)
+        error = printed_error(m, share)
         pure, local = pure_threshold(m, error) / epsilon, local_needs(m, epsilon, float(error))
         traced = best_tracing(m, epsilon, delta, error=float(error))
         needed = {"pure": pure, "approximate": traced, "local": max(pure, local)}
-        for kind, found in (("needed", needed), ("enough", sufficient(m, epsilon, delta))):
-            rows += [{"items": m, "model": model, "kind": kind, "voters": n} for model, n in found.items()]
-    return pd.DataFrame(rows)
+        for kind, found in (("needed", needed), ("enough", sufficient(m, epsilon, delta, share))):
+            cell = {"items": m, "kind": kind, "error": float(error)}
+            rows += [cell | {"model": model, "voters": n} for model, n in found.items()]
+    return pd.DataFrame(rows)[["items", "model", "kind", "voters", "error"]]
+
+
+def numbers(items: int, voters: int, epsilon: float, delta: float, share: Fraction) -> dict[str, str]:
+    """Numbers of the road's sentences, as text."""
+    found = thresholds([items], epsilon, delta, share).set_index(["model", "kind"]).voters
+    pure, local = ([math.ceil(found[model, kind]) for kind in ("needed", "enough")] for model in ("pure", "local"))
+    answer = "Nobody knows" if voters < pure[1] else "They can"
+    first, least = first_items(epsilon, delta, share), least_error(items, epsilon * voters)
+    return {
+        "items": f"{items}",
+        "voters": f"{voters:,}",
+        "epsilon": f"{epsilon:g}",
+        "odds": f"{math.exp(epsilon):.3g}",
+        "delta": f"{delta:.12f}".rstrip("0"),
+        "pairs": f"{math.comb(items, 2):,}",
+        "error": f"{float(printed_error(items, share)):.3g}",
+        "share": f"{float(share):g}",
+        "answer": "They cannot" if voters < pure[0] else answer,
+        "least": f"{least:.0f}" if least >= 10 else f"{least:.1f}" if least >= 0.1 else "hardly any",
+        "needed": f"{pure[0]:,}",
+        "enough": f"{pure[1]:,}",
+        "apart": f"{pure[1] / pure[0]:,.0f}",
+        "local-needed": f"{local[0]:,}",
+        "local-enough": f"{local[1]:,}",
+        "local-apart": f"{local[1] / local[0]:,.0f}",
+        "first": f"{first:,}" if first < math.inf else "more than a million",
+    }
 
 
 def drift(frame: pd.DataFrame, since: int = 30) -> pd.DataFrame:
@@ -248,18 +277,19 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
         for model in _RUNGS
         if voters[model, "needed"] >= 1
     )
+    items, error = int(frame["items"].iloc[0]), float(frame["error"].iloc[0])
     message = (
-        f"How many voters a good private order of {frame['items'].iloc[0]} items needs is known, at best, "
+        f"How many voters a good private order of {items} items needs is known, at best, "
         f"only up to a factor of {apart:,.0f}"
     )
     figure, (axes,) = panels(message=message, height=3.1)
-    least = 0.2
+    least, most = 0.2, max(2e6, 5 * voters["local", "enough"])
     for rung, model in enumerate(_RUNGS):
         bound, enough = voters[model, "needed"] >= 1, voters[model, "enough"]
         needed = voters[model, "needed"] if bound else least
         axes.barh(rung, needed - least, 0.46, left=least, color=COLOURS[1], alpha=0.75)
         axes.barh(rung, enough - needed, 0.46, left=needed, color="0.5", alpha=0.2)
-        axes.barh(rung, 1e8 - enough, 0.46, left=enough, color=COLOURS[0], alpha=0.75)
+        axes.barh(rung, 100 * most - enough, 0.46, left=enough, color=COLOURS[0], alpha=0.75)
         below = f"{math.ceil(needed):,}" if bound else "no bound" + (" above 1" if not on_phone() else "")
         axes.text(needed * 1.2, rung, below, va="center", ha="left", fontsize=9)
         axes.text(enough / 1.2, rung, f"{math.ceil(enough):,}", va="center", ha="right", fontsize=9)
@@ -269,12 +299,15 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
             axes.text(math.sqrt(needed * enough), rung + 0.26, f"× {times:,.0f}", ha="center", va="bottom", fontsize=9,
                       weight=weight)  # fmt: skip
     axes.set_yticks(range(len(_RUNGS)), _RUNGS.values())
-    axes.set(xscale="log", xlabel="voters", xlim=(least, 2e6), ylim=(-0.4, 3.1))
-    for at, colour, words in ((0.25, COLOURS[1], "impossible"), (1.7e6, COLOURS[0], "sure")):
+    axes.set(xscale="log", xlabel="voters", xlim=(least, most), ylim=(-0.4, 3.1))
+    for at, colour, words in ((0.25, COLOURS[1], "impossible"), (0.85 * most, COLOURS[0], "sure")):
         axes.text(at, 2.9, words, color=colour, ha="left" if at < 1 else "right", va="center")
-    axes.text(700, 2.9, "open", color="0.4", ha="center", va="center")
+    axes.text(math.sqrt(0.25 * most), 2.9, "open", color="0.4", ha="center", va="center")
     axes.grid(visible=False, axis="y")
-    items = int(frame["items"].iloc[0])
-    few = f"{float(printed_error(items)):g} of {math.comb(items, 2)} pairs"
-    note(figure, f"Good: contradicts the voters on at most {few} more than the best order, on average. {_DELTA}.")
+    few = f"{error:.3g} of {math.comb(items, 2):,} pairs"
+    said = f"Good: contradicts the voters on at most {few} more than the best order, on average. {_DELTA}."
+    if "present" in frame:
+        axes.axvline(frame["present"].iloc[0], ymax=0.9, color=COLOURS[6], lw=1, ls=":")
+        said += f" Dotted: {frame['present'].iloc[0]:,} voters."
+    note(figure, said)
     return figure

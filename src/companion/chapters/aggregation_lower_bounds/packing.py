@@ -6,21 +6,34 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 from scipy.special import entr
 
 from companion.instruments.aggregation import exponential_needs
 from companion.instruments.allowance import ROUNDING
 from companion.ledger.claim import Check, argument, claim, printed
-from dprank.aggregation.lower_bounds import coded_threshold, pure_threshold
+from dprank.aggregation.lower_bounds import coded_threshold, mahonian, pure_threshold
 
 #: The printed additive error as a share of m^2.
 SHARE = Fraction(1, 100)
 
 
-def printed_error(n_items: int) -> Fraction:
-    """The additive error of the lower bounds as printed, 0.01 m^2, exactly."""
-    return SHARE * n_items**2
+def printed_error(n_items: int, share: Fraction = SHARE) -> Fraction:
+    """An additive error by its share of m^2; that of the lower bounds as printed is 0.01 m^2. Exactly."""
+    return share * n_items**2
+
+
+def least_error(n_items: int, budget: float) -> float:
+    """Where all voters agree, the least mean error of pure privacy with epsilon times voters so large.
+
+    The inverse of `pure_threshold`: the best law has its largest value nearer than some distance, its smallest beyond.
+    """
+    every = math.factorial(n_items)
+    law = np.array([count / every for count in mahonian(n_items, math.comb(n_items, 2))])
+    far = math.exp(-budget)
+    near, cost = np.cumsum(law), np.cumsum(law * np.arange(len(law)))
+    return float(((cost + far * (cost[-1] - cost)) / (near + far * (near[-1] - near))).min())
 
 
 def pure_floor(n_items: int) -> float:

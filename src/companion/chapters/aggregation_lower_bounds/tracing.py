@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -33,6 +34,26 @@ def best_tracing(n_items: int, epsilon: float, delta: float, *, error: float) ->
     ds = {max(1, round(f * n_items)) for f in D_SHARES}
     sheet = {"epsilon": epsilon, "delta": delta, "error": error}
     return max(tracing_threshold(d, n_items - 2 * d, float(a), **sheet) for d in ds for a in SPREADS)
+
+
+def first_items(epsilon: float, delta: float, share: Fraction, most: int = 10**6) -> float:
+    """From how many items on `best_tracing` asks for more than one voter, for an error of a share of items^2.
+
+    Infinite where it does not up to `most`; taken to grow with the items.
+    """
+
+    def asks(n_items: int) -> bool:
+        return best_tracing(n_items, epsilon, delta, error=float(share * n_items**2)) > 1
+
+    low, high = 3, 6
+    while not asks(high):
+        low, high = high, 2 * high
+        if low > most:
+            return math.inf
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if asks(middle) else (middle, high)
+    return high
 
 
 def theorem_14(n_items: int, epsilon: float, ratio: float) -> tuple[float, float]:

@@ -150,15 +150,20 @@ def random_excess(data: str, n_items: int) -> float:
 
 
 def compare(
-    sizes: Iterable[int], voters: Iterable[int], epsilons: Sequence[float], repetitions: int, jobs: int = 1
+    sizes: Iterable[int],
+    voters: Iterable[int],
+    epsilons: Sequence[float],
+    repetitions: int,
+    jobs: int = 1,
+    surveys: Iterable[str] = SURVEYS,
 ) -> pd.DataFrame:
-    """`excess` on both families for all sizes, and on the surveys.
+    """`excess` on both families for all sizes, and on surveys.
 
     ``data``, ``n_items``, ``voters``, ``epsilon``, ``model``, ``mechanism``, ``mean``, ``se``, ``repetitions``,
     ``random`` (`random_excess`).
     """
     shapes = [(data, m, n) for data, m, n in product(FAMILIES, sizes, voters)]
-    shapes += [(name, scores.instance(name).n_items, len(scores.instance(name))) for name in SURVEYS]
+    shapes += [(name, scores.instance(name).n_items, len(scores.instance(name))) for name in surveys]
     cells = [
         {"data": data, "n_items": m, "voters": n, "epsilon": epsilon, "model": model}
         for (data, m, n), epsilon, model in product(shapes, epsilons, MODELS)
@@ -173,7 +178,7 @@ def compare(
 _CELL = ["n_items", "voters", "epsilon", "model"]
 
 
-def _best(part: pd.DataFrame) -> dict[str, Any]:
+def best_of(part: pd.DataFrame) -> dict[str, Any]:
     """The least mean, and those within two standard errors of the difference or `TIE`; a coin where none beats one."""
     best = part.loc[part["mean"].idxmin()]
     tied = part[part["mean"] - best["mean"] <= np.maximum(2 * np.hypot(part.se, best.se), TIE)].sort_values(
@@ -190,10 +195,16 @@ def winners(frame: pd.DataFrame) -> pd.DataFrame:
     ``data`` and the cell; ``first``; ``use``, ties included; ``mean``, ``se`` of the first.
     """
     rows = [
-        dict(zip(["data", *_CELL], key, strict=True)) | _best(part)
+        dict(zip(["data", *_CELL], key, strict=True)) | best_of(part)
         for key, part in frame.groupby(["data", *_CELL], sort=False)
     ]
     return pd.DataFrame(rows)
+
+
+def worse(frame: pd.DataFrame) -> pd.DataFrame:
+    """Of `compare`, in every cell for each mechanism the one of the two families on which it loses more."""
+    known = frame[frame["data"].isin(FAMILIES)].reset_index(drop=True)
+    return known.loc[known.groupby([*_CELL, "mechanism"])["mean"].idxmax()]
 
 
 def answers(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
@@ -202,11 +213,10 @@ def answers(frame: pd.DataFrame, epsilon: float) -> pd.DataFrame:
     A row a number of items and voters; a column a model, each with the mechanism, ties included, and its excess in per
     cent of all pairs on the family that is worse for it.
     """
-    known = frame[frame["data"].isin(FAMILIES) & (frame.epsilon == epsilon)].reset_index(drop=True)
-    worst = known.loc[known.groupby([*_CELL, "mechanism"])["mean"].idxmax()]
+    worst = worse(frame[frame.epsilon == epsilon])
     rows: dict[tuple[int, int], dict[str, Any]] = {}
     for (m, n, _, model), part in worst.sort_index().groupby(_CELL, sort=False):
-        best = _best(part)
+        best = best_of(part)
         text = f"{best['use']}, {100 * best['mean']:.1f} ± {196 * best['se']:.1f} %"
         rows.setdefault((m, n), {"items": m, "voters": n})[str(model)] = text
     return pd.DataFrame([rows[key] for key in sorted(rows)])[["items", "voters", *MODELS]]
@@ -229,7 +239,7 @@ def tally(best: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-_MECHANISMS = {
+TONES = {
     "coin toss": "0.4",
     "matrix": COLOURS[0],
     "KwikSort": COLOURS[1],
@@ -258,7 +268,7 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
             x, y = voters.index(cell["voters"]), lines.index((cell["n_items"], -cell["epsilon"]))
             shade = 0.65 * min(cell["mean"] / DARKEST, 1)
             axes.add_patch(Rectangle((x, y), 1, 1, color="#888888", alpha=shade, lw=0))
-            name, colour = cell["use"], _MECHANISMS.get(cell["use"])
+            name, colour = cell["use"], TONES.get(cell["use"])
             if colour:
                 axes.add_patch(Rectangle((x + 0.05, y + 0.06), 0.9, 0.88, fill=False, edgecolor=colour, lw=1.6))
             word = "coin" if name == "coin toss" else name if colour else ""

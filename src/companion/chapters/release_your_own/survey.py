@@ -150,21 +150,21 @@ def release() -> Ranking:
     return made
 
 
-def places(made: Ranking) -> pd.DataFrame:
+def places(made: Ranking, people: int = PEOPLE) -> pd.DataFrame:
     """Of each item, best first: ``item``, its place ``rank`` in the release, and the places that are left open.
 
     ``lowest`` and ``highest`` by the noise alone; ``lowest drawn`` and ``highest drawn`` if the people were drawn, too.
     """
     table = made.intervals().rename(columns={"place": "rank"})[["item", "rank", "lowest", "highest"]]
-    drawn = made.intervals(sampling="persons", persons=PEOPLE)
+    drawn = made.intervals(sampling="persons", persons=people)
     return table.assign(**{f"{side} drawn": drawn[side] for side in ("lowest", "highest")})
 
 
-def numbers(made: Ranking, refused: pd.DataFrame, curve: pd.DataFrame) -> dict[str, str]:
+def numbers(made: Ranking, refused: pd.DataFrame, curve: pd.DataFrame, people: int = PEOPLE) -> dict[str, str]:
     """Numbers of the chapter's sentences, as text."""
     raw, mended = intake(mended=False), intake()
-    people = [len(np.unique(it.data.voter)) for it in (raw, mended)]
-    table = places(made)
+    took = [len(np.unique(it.data.voter)) for it in (raw, mended)]
+    table = places(made, people)
     fixed = table[table.lowest == table.highest]
     guarantee = made.guarantee
     if guarantee is None:
@@ -176,14 +176,15 @@ def numbers(made: Ranking, refused: pd.DataFrame, curve: pd.DataFrame) -> dict[s
         "own-kept": f"{mended.kept:,}",
         "own-drawn": f"{int(table['lowest drawn'].iloc[-1])}",
         "own-first-drawn": f"{int(table['highest drawn'].iloc[0])}",
-        "own-vanished": str(people[1] - people[0]),
-        "own-people": str(people[1]),
+        "own-vanished": str(took[1] - took[0]),
+        "own-people": str(took[1]),
         "own-refusals": ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")[len(refused)],
         "own-first": made.ranking[0],
         "own-second": made.ranking[1],
         "own-last": made.ranking[-1],
         "own-fixed": _listed(list(fixed.item)) or "none",
         "own-epsilon": f"{guarantee.epsilon:g}",
+        "own-again": f"{1.5 * guarantee.epsilon:g}",
         "own-sure": f"{100 * gain(guarantee.epsilon):.0f} %",
         "own-odds": f"{np.exp(guarantee.epsilon):.2f}",
         "own-best": str(curve.idxmin()),
@@ -214,7 +215,9 @@ def minister() -> HTML:
 @styled
 def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     """Expected wrong pairs against the number of answers of a person that count: noise alone, and other people."""
-    figure, (axes,) = panels(message="Counting only half of each person's answers makes the worst order", height=3.1)
+    worst, most = frame.answers[frame.others.idxmax()], frame.answers.max()
+    message = f"Counting {worst} of each person's {most} answers makes the worst order"
+    figure, (axes,) = panels(message=message, height=3.1)
     look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "label": "with noise and people drawn anew"}
     axes.errorbar(frame.answers, frame.others, BAR * frame.se, **look)
     axes.plot(

@@ -43,23 +43,27 @@ ALIASES = "--alias traning=training --alias cantine=canteen --alias equipement=e
 RANK = "dprank release ranking staff.csv --plan plan.toml"
 #: What the list of topics alone allows.
 RULES = "--clean nfkc,strip,spaces,casefold --before-looking nfkc,strip,spaces,casefold"
-#: What the chapter types, in this order.
-STEPS = {
-    "careless": f"dprank check staff.csv {READ}",
-    "look": f"dprank check staff.csv {READ} {TOPICS}",
-    "declare": f"dprank check staff.csv {READ} {TOPICS} {RULES} {ALIASES} --out plan.toml",
-    "no epsilon": f"{RANK} --protect person --answers 15",
-    "plan": "dprank plan ranking --plan plan.toml --persons 400 --epsilon 1 --answers 1,3,5,8,15 --out plan.toml",
-    "budget": "dprank budget budget.sqlite --epsilon 2",
-    "rehearse": f"{RANK} --persons 400 --rehearse",
-    "release": f"{RANK} --persons 400 --budget budget.sqlite --out release.json",
-    "verify": "dprank verify release.json --budget budget.sqlite",
-    "audit": "dprank audit release.json",
-    "page": "dprank report release.json",
-    "report": "dprank report release.json --html",
-    "again": f"{RANK} --persons 400 --epsilon 1.5 --budget budget.sqlite",
-    "spent": "dprank budget budget.sqlite",
-}
+
+
+def steps(epsilon: float = 1.0, people: int = 400) -> dict[str, str]:
+    """What the chapter types, in this order: a budget of two releases, and a third of the size of one and a half."""
+    many = f"--persons {people}"
+    return {
+        "careless": f"dprank check staff.csv {READ}",
+        "look": f"dprank check staff.csv {READ} {TOPICS}",
+        "declare": f"dprank check staff.csv {READ} {TOPICS} {RULES} {ALIASES} --out plan.toml",
+        "no epsilon": f"{RANK} --protect person --answers 15",
+        "plan": f"dprank plan ranking --plan plan.toml {many} --epsilon {epsilon:g} --answers 1,3,5,8,15 --out plan.toml",
+        "budget": f"dprank budget budget.sqlite --epsilon {2 * epsilon:g}",
+        "rehearse": f"{RANK} {many} --rehearse",
+        "release": f"{RANK} {many} --budget budget.sqlite --out release.json",
+        "verify": "dprank verify release.json --budget budget.sqlite",
+        "audit": "dprank audit release.json",
+        "page": "dprank report release.json",
+        "report": "dprank report release.json --html",
+        "again": f"{RANK} {many} --epsilon {1.5 * epsilon:g} --budget budget.sqlite",
+        "spent": "dprank budget budget.sqlite",
+    }
 
 
 def folder() -> Path:
@@ -108,9 +112,13 @@ def _kind(line: str) -> str:
 
 
 @contextlib.contextmanager
-def seeded(name: str) -> Iterator[None]:
-    """A named stream in the place of the operating system's randomness, wherever the library has taken it in."""
-    rng, fresh = stream("release your own", {"command": name}), np.random.default_rng
+def seeded(name: str, draw: int = 1) -> Iterator[None]:
+    """A named stream in the place of the operating system's randomness, wherever the library has taken it in.
+
+    There is one for each `draw`, whole numbers from 1.
+    """
+    cell: dict[str, Any] = {"command": name} | ({"draw": draw} if draw > 1 else {})
+    rng, fresh = stream("release your own", cell), np.random.default_rng
 
     def generator(seed: Any = None) -> np.random.Generator:
         return rng if seed is None else fresh(seed)
@@ -123,7 +131,7 @@ def seeded(name: str) -> Iterator[None]:
         yield
 
 
-def run(command: str) -> Session:
+def run(command: str, draw: int = 1) -> Session:
     """Type a command."""
     words = shlex.split(command)
     if words[0] != "dprank":
@@ -136,7 +144,7 @@ def run(command: str) -> Session:
         mock.patch.dict(os.environ, plain),
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(said),
-        seeded(command),
+        seeded(command, draw),
     ):
         try:
             main(words[1:])
@@ -153,11 +161,11 @@ def repeatable(text: str) -> str:
     return IDENTIFIER.sub(rf"\1{'·' * 32}", DAY.sub("20··-··-··", text))
 
 
-def walk() -> dict[str, Session]:
+def walk(epsilon: float = 1.0, people: int = 400, draw: int = 1) -> dict[str, Session]:
     """All commands of the chapter, one after the other, by name; and what ``declare wrote`` and ``plan wrote``."""
     told = {}
-    for name, command in STEPS.items():
-        told[name] = run(command)
+    for name, command in steps(epsilon, people).items():
+        told[name] = run(command, draw)
         if name in ("declare", "plan"):
             told[f"{name} wrote"] = Session("cat plan.toml", (folder() / "plan.toml").read_text(encoding="utf-8"), 0)
     return told

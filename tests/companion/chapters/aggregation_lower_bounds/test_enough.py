@@ -1,6 +1,7 @@
 """What is enough, against simulation: the bounds have room to spare, four standard errors or more."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -84,3 +85,18 @@ def test_the_ladder_says_how_many_voters_are_needed_and_enough():
     drawn = enough.draw_ladder(enough.thresholds([30], 1.0, 1e-6))
     said = [text.get_text() for text in drawn.axes[0].texts]
     assert said[:8] == ["no bound above 1", "2,496", "63", "7,217", "× 115", "117", "408,355", "× 3,490"]
+
+
+def test_the_ladder_of_other_parameters_and_who_is_there():
+    share = Fraction(1, 50)
+    frame = enough.thresholds([12], 0.2, 1e-9, share)
+    assert set(frame.error) == {0.02 * 144}
+    drawn = enough.draw_ladder(frame.assign(present=40))
+    assert drawn.axes[0].lines[0].get_xdata()[0] == 40
+    assert any("Dotted: 40 voters" in text.get_text() for text in drawn.texts)
+    said = enough.numbers(12, 40, 0.2, 1e-9, share)
+    assert said["answer"] == "They cannot"
+    assert float(said["least"]) > 0.02 * 144
+    assert enough.numbers(12, 10_000, 0.2, 1e-9, share)["answer"] == "They can"
+    middle = int(said["needed"].replace(",", "")) + 1
+    assert enough.numbers(12, middle, 0.2, 1e-9, share)["answer"] == "Nobody knows"

@@ -2,6 +2,9 @@
 
 import math
 
+import pytest
+from checks import each
+
 from companion.chapters.aggregation_lower_bounds import packing
 from companion.ledger.claim import derive
 from dprank.aggregation.lower_bounds import local_threshold, pure_threshold
@@ -26,3 +29,13 @@ def test_table_for_readers():
     assert row["needed"] - 1 < pure_threshold(30, 9) < row["needed"]
     assert row["ε n / items"] <= pure_threshold(30, 9) / 30 < row["ε n / items"] + 0.001
     assert row["needed (π^x)"] <= row["needed"] < row["enough (exponential mechanism)"]
+
+
+@each("n_items", [2, 5, 30])
+def test_the_least_error_is_the_inverse_of_the_threshold(n_items: int) -> None:
+    """And a coin's where there is no budget, none where there is much."""
+    for budget in (0.5, 3.0, 12.0):
+        error = packing.least_error(n_items, budget)
+        assert pure_threshold(n_items, error) == pytest.approx(budget, abs=1e-6)
+    assert packing.least_error(n_items, 0.0) == pytest.approx(math.comb(n_items, 2) / 2)
+    assert packing.least_error(n_items, 5000.0) < 1e-9

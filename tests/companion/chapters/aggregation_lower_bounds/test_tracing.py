@@ -1,6 +1,7 @@
 """Tracing at work, its identity, and a broken twin."""
 
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -39,3 +40,11 @@ def test_marginals_near_the_ends_spread_most(monkeypatch):
     assert tracing.spread_of(0.5)[0] == pytest.approx(math.sqrt(1 / 2))
     monkeypatch.setattr(tracing, "spread_of", lambda alpha: (math.sqrt(alpha), 0.5))
     assert derive(tracing.check_footnote_4()) == "refuted"
+
+
+def test_the_first_number_of_items_that_asks_for_a_voter(monkeypatch):
+    first = tracing.first_items(1.0, 1e-6, Fraction(1, 100))
+    asked = [tracing.best_tracing(m, 1.0, 1e-6, error=0.01 * m * m) for m in range(first - 3, first + 3)]
+    assert [voters > 1 for voters in asked] == [False] * 3 + [True] * 3
+    monkeypatch.setattr(tracing, "best_tracing", lambda *_, error: 0.5)
+    assert tracing.first_items(1.0, 1e-6, Fraction(1, 100)) == math.inf

@@ -99,3 +99,26 @@ def test_the_picture_and_the_page(told):
 def test_the_ministers_page_has_no_day_and_no_identifier(told):
     """They are others tomorrow: a build on another day is the same."""
     assert re.search(r"[0-9a-f]{32}|20\d\d-\d\d", survey.minister().data) is None
+
+
+@pytest.mark.slow
+def test_a_walk_with_other_numbers(monkeypatch):
+    """Another epsilon, other people and another draw: its budget still refuses a third release of one and a half."""
+    monkeypatch.setattr(terminal, "_folder", None)
+    told = terminal.walk(0.4, 900, draw=7)
+    assert {name for name, it in told.items() if it.code} == {"careless", "no epsilon", "again"}
+    assert "--persons 900 --epsilon 0.4" in told["plan"].command
+    made = survey.release()
+    assert made.guarantee.epsilon == 0.4
+    numbers = survey.numbers(made, survey.refusals(), survey.wrong_pairs([1, 3, 5, 8, 15], 0.4, 10), 900)
+    assert numbers["own-again"] == "0.6"
+    assert all(numbers.values())
+
+
+def test_draws_are_of_one_name_and_apart():
+    drawn = []
+    for draw in (1, 1, 2, 3):
+        with terminal.seeded("a test", draw):
+            drawn.append(int(np.random.default_rng().integers(2**62)))
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn)) == 3
