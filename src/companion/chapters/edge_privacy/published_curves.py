@@ -267,7 +267,7 @@ def contest_message(frame: pd.DataFrame, along: str) -> str:
     thin = noisy[noisy.p == noisy.p.min()].set_index("method")["mean"]
     if thin.idxmin() == "MLE, public pairs":
         return "With noise and few pairs compared, an estimate from noisy counts misses the least"
-    if missed["MLE, public pairs"] < missed["MLE"]:
+    if missed.get("MLE, public pairs", math.inf) < missed["MLE"]:
         return "An estimate from noisy counts misses less than the estimator with noise of its own"
     return "With so little noise, an estimate from noisy counts is no better than the estimator"
 
