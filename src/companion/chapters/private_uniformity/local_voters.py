@@ -253,15 +253,17 @@ def samples_needed(
     return math.exp(found), float(mean_power(found).std() / math.sqrt(len(shift)) / slope)
 
 
-def needed_table(items: Sequence[int], epsilon: float, distance: float, pairings: int) -> pd.DataFrame:
-    """Voters for power 0.8 at a fixed total variation distance from uniform, size 0.05.
+def needed_table(
+    items: Sequence[int], epsilon: float, distance: float, pairings: int, delta: float = 0.05
+) -> pd.DataFrame:
+    """Voters for power 0.8 at a fixed total variation distance from uniform, at one size.
 
     Columns: ``items``, ``test``, ``voters``, ``low``, ``high`` (95 % interval over pairings), ``distance``.
     """
     rows = []
     for m, test in product(items, ("all bits", "fixed pairing", "one bit")):
         rng = stream("06: voters needed", {"items": m, "test": test, "epsilon": epsilon})
-        voters, error = samples_needed(m, theta_at(m, distance), epsilon, test, pairings, rng)
+        voters, error = samples_needed(m, theta_at(m, distance), epsilon, test, pairings, rng, delta=delta)
         low, high = (voters * math.exp(s * 1.96 * error) for s in (-1, 1))
         rows.append({"items": m, "test": test, "voters": voters, "low": low, "high": high, "distance": distance})
     return pd.DataFrame(rows)
