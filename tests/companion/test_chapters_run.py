@@ -27,9 +27,6 @@ ROADS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if re.mat
 CHECKING = "from companion.instruments.parameters import check_parameters\n\ncheck_parameters()"
 #: Few enough to remember, and to try.
 FEWEST, MOST = 3, 6
-#: Chapters that have no parameters of their own yet; their figures and numbers are those of the pages behind.
-WAITING = {"02", "03", "05", "06", "11", "13", "14"}
-RUNNING = [path for path in ROADS if path.name[:2] not in WAITING]
 
 
 def code(road: Path) -> list[nbformat.NotebookNode]:
@@ -61,12 +58,7 @@ def committed() -> dict[tuple[str, str, str], Any]:
     return {(it["chapter"], it["kind"], it["name"]): it["rows"] for it in pages}
 
 
-def test_who_waits_has_no_parameters() -> None:
-    begins = {path.name[:2]: [TAG in cell.metadata.get("tags", []) for cell in code(path)[:1]] for path in ROADS}
-    assert {name for name, tagged in begins.items() if tagged != [True]} == WAITING
-
-
-@pytest.mark.parametrize("road", RUNNING, ids=lambda road: road.stem)
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
 def test_a_chapter_begins_with_its_parameters_and_checks_them(road: Path) -> None:
     first, second = code(road)[:2]
     assert TAG in first.metadata["tags"]
@@ -97,7 +89,7 @@ def alone(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("alone")
-@pytest.mark.parametrize("road", RUNNING, ids=lambda road: road.stem)
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
 def test_figures_and_numbers_follow_from_the_parameters(road: Path, tmp_path: Path) -> None:
     known = parameters(road)
     changed = known.get("epsilon") or next(iter(known.values()))
@@ -115,7 +107,7 @@ def test_figures_and_numbers_follow_from_the_parameters(road: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("road", RUNNING, ids=lambda road: road.stem)
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
 def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path) -> None:
     """Each of its parameters, too large and of another type; one of them by papermill, which shows the line alone."""
     known = parameters(road)
@@ -127,7 +119,7 @@ def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path) -> None:
     for (name, value), line in lines.items():
         with pytest.raises(ValueError, match=rf"^{re.escape(line)}(?:, such as .*)?$"):
             fitted(known, {name: value})
-    (name, value), line = list(lines.items())[-1 - RUNNING.index(road) % 2]
+    (name, value), line = list(lines.items())[-1 - ROADS.index(road) % 2]
     with pytest.raises(papermill.PapermillExecutionError) as error:
         papermill.execute_notebook(road, tmp_path / "out.ipynb", {name: value}, progress_bar=False)
     assert error.value.traceback == [line]
