@@ -32,7 +32,7 @@ def curves(items: int, people: int, epsilon: float, releases: int, voters: Itera
 
 
 def here(frame: pd.DataFrame) -> dict[str, tuple[str, float]]:
-    """Of `curves` at the reader's number of voters: by model the method that loses least, ties included, and how much."""
+    """Of `curves` at the reader's number of voters: by model what loses least, ties included, and how much."""
     now = frame[frame["voters"] == frame["people"]]
     found = {str(model): best_of(part) for model, part in now.groupby("model", sort=False)}
     return {model: (found[model]["use"], float(found[model]["mean"])) for model in TITLES}
@@ -68,8 +68,8 @@ def draw_curves(frame: pd.DataFrame) -> Figure:
     people, items, epsilon = (frame[name].iloc[0] for name in ("people", "n_items", "epsilon"))
     lost = [_percent(found[model][1]) for model in TITLES]
     message = (
-        f"With {people:,} voters the best method loses {lost[0]} of the pairs if a small δ is allowed, {lost[1]} without, "
-        f"{lost[2]} if nobody is trusted ({items} items, ε = {epsilon:g})"
+        f"With {people:,} voters the best method loses {lost[0]} of the pairs if a small δ is allowed, {lost[1]} "
+        f"without, {lost[2]} if nobody is trusted ({items} items, ε = {epsilon:g})"
     )
     figure, made = panels(3, message=message, height=2.9, sharey=True, sharex=True)
     for axes, (model, title) in zip(made, TITLES.items(), strict=True):
@@ -89,7 +89,7 @@ def draw_curves(frame: pd.DataFrame) -> Figure:
     key(figure, list(handles.values()), list(handles), columns=4)
     note(
         figure,
-        "Pairs lost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on the "
-        "kind of votes that is worse for the method. Dotted: the voters of the title. Bars: 95 %.",
+        "Pairs lost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on "
+        "the kind of votes that is worse for the method. Dotted: the voters of the title. Bars: 95 %.",
     )
     return figure

@@ -53,7 +53,8 @@ def steps(epsilon: float = 1.0, people: int = 400) -> dict[str, str]:
         "look": f"dprank check staff.csv {READ} {TOPICS}",
         "declare": f"dprank check staff.csv {READ} {TOPICS} {RULES} {ALIASES} --out plan.toml",
         "no epsilon": f"{RANK} --protect person --answers 15",
-        "plan": f"dprank plan ranking --plan plan.toml {many} --epsilon {epsilon:g} --answers 1,3,5,8,15 --out plan.toml",
+        "plan": f"dprank plan ranking --plan plan.toml {many} --epsilon {epsilon:g} --answers 1,3,5,8,15 "
+        "--out plan.toml",
         "budget": f"dprank budget budget.sqlite --epsilon {2 * epsilon:g}",
         "rehearse": f"{RANK} {many} --rehearse",
         "release": f"{RANK} {many} --budget budget.sqlite --out release.json",

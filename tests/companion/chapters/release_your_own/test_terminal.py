@@ -109,7 +109,7 @@ def test_a_walk_with_other_numbers(monkeypatch):
     assert {name for name, it in told.items() if it.code} == {"careless", "no epsilon", "again"}
     assert "--persons 900 --epsilon 0.4" in told["plan"].command
     made = survey.release()
-    assert made.guarantee.epsilon == 0.4
+    assert made.guarantee.epsilon == pytest.approx(0.4)
     numbers = survey.numbers(made, survey.refusals(), survey.wrong_pairs([1, 3, 5, 8, 15], 0.4, 10), 900)
     assert numbers["own-again"] == "0.6"
     assert all(numbers.values())
