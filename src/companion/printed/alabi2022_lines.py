@@ -29,22 +29,21 @@ def dp_kwiksort(w, items, q, scale, rng, c=0):
     """Algorithm 1: sort by noisy answers; c counts them."""
     if len(items) == 0:
         return []
-    pivot, left, right = rng.choice(items), [], []
-    for j in items:
-        if j != pivot:
-            c += 1
-            if c > q:
-                raise LookupError("more than q answers")
-            noisy = w[j, pivot] + rng.laplace(scale=scale)
-            (left if noisy > 0.5 else right).append(j)
-    sides = [dp_kwiksort(w, it, q, scale, rng, c) for it in (left, right)]
-    return [*sides[0], pivot, *sides[1]]
+    pivot = rng.choice(items)
+    others = items[items != pivot]
+    c += len(others)
+    if c > q:
+        raise LookupError("more than q answers")
+    noisy = w[others, pivot] + rng.laplace(scale=scale, size=len(others))
+    sides = others[noisy > 0.5], others[noisy <= 0.5]
+    left, right = (dp_kwiksort(w, it, q, scale, rng, c) for it in sides)
+    return [*left, pivot, *right]
 
 
 def reduction_two(w, n, q, epsilon, rng):
     """Corollary 6: Algorithm 1, or Corollary 3 with half of epsilon."""
     try:
-        return dp_kwiksort(w, range(len(w)), q, q / (epsilon * n), rng)
+        return dp_kwiksort(w, np.arange(len(w)), q, q / (epsilon * n), rng)
     except LookupError:
         return reduction_one(w, n, epsilon / 2, rng)
 
@@ -82,12 +81,12 @@ def ldp_kwiksort(items, ask, rng):
     """Algorithm 3: sort by what blocks of voters answer."""
     if len(items) == 0:
         return []
-    pivot, left, right = rng.choice(items), [], []
-    for j in items:
-        if j != pivot:
-            share = ask(j, pivot)
-            if share is None:
-                raise LookupError("a block has no more answers")
-            (left if share > 0.5 else right).append(j)
-    sides = [ldp_kwiksort(it, ask, rng) for it in (left, right)]
-    return [*sides[0], pivot, *sides[1]]
+    pivot = rng.choice(items)
+    others = items[items != pivot]
+    shares = [ask(j, pivot) for j in others]
+    if None in shares:
+        raise LookupError("a block has no more answers")
+    before = np.array(shares) > 0.5
+    sides = others[before], others[~before]
+    left, right = (ldp_kwiksort(it, ask, rng) for it in sides)
+    return [*left, pivot, *right]

@@ -81,7 +81,7 @@ def test_algorithm_1_has_the_law_of_kwiksort_on_noisy_answers() -> None:
     stops, seen = law.pop(None), Counter[Any]()
     for _ in range(RUNS):
         try:
-            seen[plain(lines.dp_kwiksort(SHARES, range(3), q, q / (epsilon * voters), rng))] += 1
+            seen[plain(lines.dp_kwiksort(SHARES, np.arange(3), q, q / (epsilon * voters), rng))] += 1
         except LookupError:
             seen[None] += 1
     assert fits(seen, {**law, None: stops})
@@ -99,9 +99,9 @@ class Told:
     def choice(self, items: Any) -> Any:
         return self.rng.choice(items)
 
-    def laplace(self, scale: float) -> float:
-        self.asked += 1
-        return 0.0
+    def laplace(self, scale: float, size: int) -> Any:
+        self.asked += size
+        return np.zeros(size)
 
 
 def test_the_counter_of_algorithm_1_is_handed_down() -> None:
@@ -110,7 +110,7 @@ def test_the_counter_of_algorithm_1_is_handed_down() -> None:
     for _ in range(RUNS):
         told = Told(rng)
         try:
-            lines.dp_kwiksort(agreed, range(5), 5, 1.0, told)
+            lines.dp_kwiksort(agreed, np.arange(5), 5, 1.0, told)
             seen[told.asked] += 1
         except LookupError:
             seen[None] += 1
@@ -176,7 +176,7 @@ def test_algorithm_3_has_the_law_of_kwiksort() -> None:
     rng, law = np.random.default_rng(10), dict[Any, float]()
     for (order, _), chance in laws.kwiksort_law(before).items():
         law[order] = law.get(order, 0.0) + chance
-    drawn = (lines.ldp_kwiksort(range(4), lambda j, i: rng.random() < before[j, i], rng) for _ in range(RUNS))
+    drawn = (lines.ldp_kwiksort(np.arange(4), lambda j, i: rng.random() < before[j, i], rng) for _ in range(RUNS))
     assert fits(Counter(map(plain, drawn)), law)
     with pytest.raises(LookupError):
-        lines.ldp_kwiksort(range(4), lambda j, i: None, rng)
+        lines.ldp_kwiksort(np.arange(4), lambda j, i: None, rng)
