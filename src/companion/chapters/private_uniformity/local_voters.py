@@ -329,8 +329,8 @@ def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     last = frame[frame["items"] == frame["items"].max()].set_index("test").voters
     times = float(f"{last['all bits'] / last['one bit']:.2g}")
     message = (
-        f"At {frame['items'].max():,} items many answers that share ε take {times:,g} times as many voters as one answer "
-        "per voter, with all of ε"
+        f"At {frame['items'].max():,} items many answers that share ε take {times:,g} times as many voters as one "
+        "answer per voter, with all of ε"
     )
     figure, (axes,) = panels(message=message, height=3.2)
     for test, (colour, marker) in _LOOK.items():
