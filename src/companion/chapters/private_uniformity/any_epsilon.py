@@ -110,7 +110,7 @@ def numbers(
     uniform = power[(power.gap == 0) & (power.test == TRUNCATED)]
     lost = agreeing_loss(paper.trun(n_items, rankings, epsilon, delta, mu_at(n_items, 0.5)).mechanism)
     batches = paper.bucketed(n_items, rankings, epsilon, delta).mechanism.n_batches
-    kept = "It does not keep its promise either" if lost > epsilon else "Its promise it keeps here, by its coin"
+    kept = "It does not keep its promise either" if lost > epsilon else "Its promise it keeps here"
     found = {
         "kept": kept,
         "size": f"{100 * uniform['mean'].item():.0f} %",
@@ -122,7 +122,7 @@ def numbers(
         "items": f"{n_items:,}",
         "rankings": f"{rankings:,}",
         "batches": f"{batches}",
-        "share": f"1/{batches}",
+        "share": f"1/{batches}" if batches > 1 else "1",
     }
     for test, count in zip(need.test, need.rankings, strict=True):
         found[COMPARED[str(test)]] = f"{int(count):,}"

@@ -326,7 +326,12 @@ _LOOK = {"fixed pairing": (COLOURS[3], "v"), "all bits": (COLOURS[0], "o"), "one
 @styled
 def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     """Voters for power 0.8 against the number of items, one line a test, with intervals."""
-    message = "One answer per voter, with all of ε, needs far fewer voters than many answers that share ε"
+    last = frame[frame["items"] == frame["items"].max()].set_index("test").voters
+    times = float(f"{last['all bits'] / last['one bit']:.2g}")
+    message = (
+        f"At {frame['items'].max():,} items many answers that share ε take {times:,g} times as many voters as one "
+        "answer per voter, with all of ε"
+    )
     figure, (axes,) = panels(message=message, height=3.2)
     for test, (colour, marker) in _LOOK.items():
         part = frame[frame.test == test]
