@@ -334,12 +334,12 @@ def _comes_down(curve: pd.Series, level: float) -> float:
 
 def told_frontier(frame: pd.DataFrame) -> dict[str, str]:
     """What `needed` finds, in words to two digits, by family."""
-    first, last = frame.voters.min(), frame.voters.max()
+    known = {*frame.voters}
 
     def said(voters: float) -> str:
-        if voters in (first, math.inf):
-            return f"at most {first:,}" if voters == first else f"more than {last:,}"
-        return f"about {float(f'{voters:.2g}'):,.0f}"
+        if math.isinf(voters):
+            return f"more than {max(known):,}"
+        return f"at most {voters:,.0f}" if voters in known else f"about {float(f'{voters:.2g}'):,.0f}"
 
     return {str(data): said(voters) for data, voters in needed(frame).items()}
 

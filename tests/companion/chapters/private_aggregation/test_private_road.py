@@ -20,3 +20,14 @@ def test_a_frontier_of_few_numbers_of_voters_is_drawn() -> None:
     frontier = what_to_use.frontier(4, [11, 25], 5.0, 2)
     axes = what_to_use.draw_frontier(frontier).axes[0]
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["11", "25"]
+
+
+def test_what_is_not_between_two_numbers_of_voters_is_at_most_one_of_them() -> None:
+    """Of two camps none is lost with the most voters, so that nothing is interpolated; of the others 1 % is passed."""
+    rows = {"Mallows": {10: 0.2, 100: 0.04, 1000: 0.0025}, "two camps": {10: 0.2, 100: 0.04, 1000: 0.0}}
+    frame = pd.DataFrame(
+        {"data": data, "voters": voters, "mean": mean} for data, line in rows.items() for voters, mean in line.items()
+    )
+    assert what_to_use.told_frontier(frame) == {"Mallows": "about 320", "two camps": "at most 1,000"}
+    few = frame[frame.voters < 1000]
+    assert what_to_use.told_frontier(few) == dict.fromkeys(rows, "more than 100")
