@@ -23,7 +23,7 @@ from companion.chapters.private_uniformity.same_data import (
 from companion.chapters.private_uniformity.trun import agreeing_loss, mu_at
 from companion.instruments.style import styled
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import spread, wilson
+from companion.instruments.uniformity import least, spread, wilson
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.friedman import null_rank_sums
@@ -98,7 +98,7 @@ def needed(n_items: int, epsilon: float, delta: float) -> pd.DataFrame:
             except ValueError:  # so few rankings that there is no such test
                 return False
 
-        found[test] = trun_samples.least(enough, share=1 / 30)
+        found[test] = least(enough, share=1 / 30)
     return pd.DataFrame({"test": found.keys(), "rankings": found.values()})
 
 
