@@ -24,7 +24,7 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify certificates pdf site-check test quick spark samplers faults lint bench peers fuzz mutants processors arm64 lowest lock \
+.PHONY: book status run verify certificates pdf site-check test quick spark parameters samplers faults lint bench peers fuzz mutants processors arm64 lowest lock \
     package sbom advisories clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
@@ -97,6 +97,9 @@ _build/fuzz/.ready: .venv/.ready pyproject.toml
 	@.venv/bin/uv pip install -q --python _build/fuzz/bin/python --require-hashes --only-binary :all: -r requirements.lock
 	@.venv/bin/uv pip install -q --python _build/fuzz/bin/python --no-build-isolation --editable ".[fuzz]"
 	@touch $@
+
+parameters: .venv/.ready  ## every parameter of every chapter at both ends of what it allows (half an hour; ARGS="07 15 --low")
+	@$(RUN) tests/parameters_tried.py $(ARGS)
 
 samplers: .venv/.ready  ## ten million draws of every exact sampler against its law (hours; ARGS="--draws 100000 laplace")
 	@$(RUN) tests/samplers.py $(ARGS)

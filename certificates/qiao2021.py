@@ -372,16 +372,21 @@ def _(m, games, wins, other, epsilon, delta) -> Sides:
     return p - (m - 2) * below(-fmpq(wins, games) / scale) - exp(epsilon) * q, "<=", delta
 
 
+def noise_of_2_2(m, k, delta, root, where):
+    """Theorem 2.2's scale times ε, where k > root² log(m/δ)."""
+    need(0 < rational(delta, "delta") <= fmpq(1, 20), "δ")
+    slack = log(whole(m, 2, 10**9, "m") / fmpq(delta))
+    need(bool(whole(k, 2, m - 1, "k") > root**2 * slack), f"k: {where}")
+    return 8 * sqrt(k * slack)
+
+
 @says(
     "qiao2021:sec-4:set-only",
     "[read as: privacy at Theorem 2.2's noise needs it, for all m and k] loss of all noisy values over ε > 1",
 )
 def _(m, k, delta) -> Sides:
     """The list, too, is read off all noisy values; each of them loses 1/λ at most, whatever the data: m/λ in all."""
-    need(0 < rational(delta, "delta") <= fmpq(1, 20), "δ")
-    slack = log(whole(m, 2, 10**9, "m") / fmpq(delta))
-    need(bool(whole(k, 2, m - 1, "k") > 16 * slack), "k: where Theorem 2.2 asks for more noise than Theorem 2.1")
-    return m / (8 * sqrt(k * slack)), ">", 1
+    return m / noise_of_2_2(m, k, delta, fmpq(4), "where Theorem 2.2 asks for more noise than Theorem 2.1"), ">", 1
 
 
 @says("qiao2021:lem-4.1:conditioning", "[read as: g is the noise] ln(l(g)/l′(g)) == (|g − x′| − |g − x|)/λ")
@@ -451,7 +456,5 @@ def _(gap) -> Sides:
     "[read as: it returns values too, as Algorithm 1 does] share of ε of the proof and k/(λε) of the values <= 1",
 )
 def _(m, k, delta) -> Sides:
-    need(0 < rational(delta, "delta") <= fmpq(1, 20), "δ")
-    slack = log(whole(m, 2, 10**9, "m") / fmpq(delta))
-    need(bool(whole(k, 2, m - 1, "k") > fmpq(39, 10) ** 2 * slack), "k: where the proof uses Lemma 4.4")
-    return fmpq(9785, 10000) + fmpq(1, 115) + k / (8 * sqrt(k * slack)), "<=", 1
+    scale = noise_of_2_2(m, k, delta, fmpq(39, 10), "where the proof uses Lemma 4.4")
+    return fmpq(9785, 10000) + fmpq(1, 115) + k / scale, "<=", 1

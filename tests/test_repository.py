@@ -39,7 +39,11 @@ UNLOCKED = {"fuzz": "it has wheels for Linux alone", "peers": "they hold others 
 
 
 #: Jobs that may do more than read.
-MORE = {"pages": {"pages": "write", "id-token": "write"}, "publish": {"id-token": "write"}}
+MORE = {
+    "chapters": {"contents": "write"},
+    "pages": {"pages": "write", "id-token": "write"},
+    "publish": {"id-token": "write"},
+}
 
 
 @pytest.fixture(scope="module")

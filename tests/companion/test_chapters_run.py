@@ -1,4 +1,7 @@
-"""Every chapter runs by its own parameters: its figures and numbers follow, and what is not allowed is one line."""
+"""Every chapter runs by its own parameters: its figures and numbers follow, and what is not allowed is one line.
+
+It is run as readers take it along, where the book's own code is not installed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,11 @@ import nbformat
 import papermill
 import pytest
 
-from companion.instruments.parameters import TAG, Parameter, declarations
+from companion.instruments.parameters import TAG, Parameter, declarations, fitted
+from companion.ledger.files import load_ledger
+from companion.press.along import along
+from companion.press.closure import Sources
+from companion.press.layout import Layout
 from companion.press.pages import entries
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,9 +27,6 @@ ROADS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if re.mat
 CHECKING = "from companion.instruments.parameters import check_parameters\n\ncheck_parameters()"
 #: Few enough to remember, and to try.
 FEWEST, MOST = 3, 6
-#: Chapters that have no parameters of their own yet; their figures and numbers are those of the pages behind.
-WAITING = {"02", "03", "05", "06", "09", "10"}
-RUNNING = [path for path in ROADS if path.name[:2] not in WAITING]
 
 
 def code(road: Path) -> list[nbformat.NotebookNode]:
@@ -54,12 +58,7 @@ def committed() -> dict[tuple[str, str, str], Any]:
     return {(it["chapter"], it["kind"], it["name"]): it["rows"] for it in pages}
 
 
-def test_who_waits_has_no_parameters() -> None:
-    begins = {path.name[:2]: [TAG in cell.metadata.get("tags", []) for cell in code(path)[:1]] for path in ROADS}
-    assert {name for name, tagged in begins.items() if tagged != [True]} == WAITING
-
-
-@pytest.mark.parametrize("road", RUNNING, ids=lambda road: road.stem)
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
 def test_a_chapter_begins_with_its_parameters_and_checks_them(road: Path) -> None:
     first, second = code(road)[:2]
     assert TAG in first.metadata["tags"]
@@ -67,13 +66,39 @@ def test_a_chapter_begins_with_its_parameters_and_checks_them(road: Path) -> Non
     assert FEWEST <= len(parameters(road)) <= MOST
 
 
+@cache
+def sources() -> Sources:
+    return Sources(Layout(ROOT))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for PYTHONPATH: the library, and no way to the repository."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "dprank").symlink_to(ROOT / "src" / "dprank")
+    forget = f"import sys\nsys.path[:] = [it for it in sys.path if it != {str(ROOT / 'src')!r}]\n"
+    (folder / "sitecustomize.py").write_text(forget, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def alone(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the book can be imported but what a notebook brings."""
+    monkeypatch.setenv("PYTHONPATH", str(library))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("road", RUNNING, ids=lambda road: road.stem)
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
 def test_figures_and_numbers_follow_from_the_parameters(road: Path, tmp_path: Path) -> None:
     known = parameters(road)
     changed = known.get("epsilon") or next(iter(known.values()))
+    pages = {path.stem: nbformat.read(path, as_version=4) for path in road.parent.glob(f"{road.name[:2]}*.ipynb")}
+    brought = [it for it in sources().closure(it.source for it in code(road)) if not it.startswith("src/dprank/")]
+    notebook = along(road.stem, pages, load_ledger(ROOT), ROOT, brought, "0")
+    nbformat.write(notebook, tmp_path / road.name)
     ran = papermill.execute_notebook(
-        road, tmp_path / road.name, {changed.name: other(changed)}, cwd=road.parent, progress_bar=False
+        tmp_path / road.name, tmp_path / "ran.ipynb", {changed.name: other(changed)}, cwd=tmp_path, progress_bar=False
     )
     moved = {
         it.kind for it in entries(road.stem, ran) if committed().get((road.stem, it.kind, it.name)) != list(it.rows)
@@ -82,11 +107,19 @@ def test_figures_and_numbers_follow_from_the_parameters(road: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("road", RUNNING, ids=lambda road: road.stem)
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
 def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path) -> None:
-    parameter = list(parameters(road).values())[-1]
-    for value in refused(parameter):
-        with pytest.raises(papermill.PapermillExecutionError) as error:
-            papermill.execute_notebook(road, tmp_path / "out.ipynb", {parameter.name: value}, progress_bar=False)
-        (line,) = error.value.traceback
-        assert line == f"{parameter.name} = {value!r}; allowed: {parameter.allowed}"
+    """Each of its parameters, too large and of another type; one of them by papermill, which shows the line alone."""
+    known = parameters(road)
+    lines = {
+        (name, value): f"{name} = {value!r}; allowed: {it.allowed}"
+        for name, it in known.items()
+        for value in refused(it)
+    }
+    for (name, value), line in lines.items():
+        with pytest.raises(ValueError, match=rf"^{re.escape(line)}(?:, such as .*)?$"):
+            fitted(known, {name: value})
+    (name, value), line = list(lines.items())[-1 - ROADS.index(road) % 2]
+    with pytest.raises(papermill.PapermillExecutionError) as error:
+        papermill.execute_notebook(road, tmp_path / "out.ipynb", {name: value}, progress_bar=False)
+    assert error.value.traceback == [line]

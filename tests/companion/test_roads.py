@@ -44,6 +44,10 @@ def test_a_road_is_short(road: str) -> None:
     assert "**In short" in text[:2500], f"{road}: the answer comes first"
 
 
+def test_all_roads_together_are_a_book_of_an_afternoon() -> None:
+    assert sum(count(prose(road)) for road in ROADS) <= 29_000
+
+
 @pytest.mark.parametrize("road", ROADS)
 def test_a_road_borrows_what_is_there(road: str) -> None:
     lent = {cell.id for page in behind(road, PAGES) for cell in PAGES[page].cells if cell.cell_type == "code"}

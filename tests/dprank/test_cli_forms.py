@@ -310,6 +310,37 @@ def test_what_is_a_table_is_taken(tmp_path_factory, name):
     assert found["rows"] == found["rows that count"] + sum(found["left out"].values())
 
 
+#: Numbers that a float cannot hold, or hardly; the third is one by its marks alone.
+BEYOND = ("1e999", "-1e999", "1" + ".000" * 110, "9" * 400, "1e-999", "-0", "1e308")
+#: What reads a file, by form, and every column that it may have.
+COLUMNS = {
+    **{form: (GOOD[form], CHECK[form]) for form in GOOD},
+    "times": (
+        csv(("vote", "n"), *(("roads > parks = debt", v) for v in range(9))),
+        [*FORMS["orders"], *NAMED[:2], "--times", "n"],
+    ),
+    "tallies": (csv(("who", "diagnosis", "more"), *((f"SECRET {v}", "flu", v) for v in range(9))), TALLIES),
+    "pairs": (
+        csv(("who", *ASKED.split(","), "more"), *((f"SECRET {v}", "left", "right", v) for v in range(9))),
+        ANSWERS,
+    ),
+}
+
+
+@pytest.mark.slow
+@each("form", list(COLUMNS))
+def test_numbers_beyond_all_floats_in_every_column(tmp_path_factory, form):
+    content, words = COLUMNS[form]
+    header, *rows = [line.split(",") for line in content.splitlines()]
+    for at in range(len(header)):
+        for each_row in (BEYOND, BEYOND[:1], BEYOND[2:3]):
+            path = tmp_path_factory.mktemp("p") / "data.csv"
+            odd = [[*row[:at], each_row[number % len(each_row)], *row[at + 1 :]] for number, row in enumerate(rows)]
+            path.write_text(csv(header, *odd), encoding="utf-8")
+            done = said("check", path, *words, "--json")
+            assert (done.code, done.error) == (0, ""), (header[at], each_row)
+
+
 def parquet(path, kind):
     """Tables that Parquet can hold, and that are broken."""
     import pyarrow as pa

@@ -28,6 +28,7 @@ from companion.ledger.scoreboard import entries, ledger_files
 from companion.ledger.sentences import sentence_file
 from companion.press import BuildError, UsageError
 from companion.press import render as site
+from companion.press.along import FOLDER, along, buttons, seconds
 from companion.press.closure import Sources
 from companion.press.collect import Collected, collect, draw_cards, write_checksums
 from companion.press.drawn import FILE as FIGURES
@@ -36,7 +37,7 @@ from companion.press.execute import Job, execute, merge, own_inputs, shared_inpu
 from companion.press.layout import Layout, digest, dumps
 from companion.press.machine import committed, machine
 from companion.press.profiles import Chapter, load
-from companion.press.roads import assemble, behind
+from companion.press.roads import ROAD, assemble, behind
 
 PACKAGES = ("jupyter-book", "matplotlib", "numba", "numpy", "pandas", "papermill", "pyarrow", "scipy", "seaborn")
 
@@ -206,11 +207,35 @@ class Build:
         for job in jobs:
             pages[job.chapter.name] = page = merge(job.chapter.notebook, job.executed())
             draw_cards(page, self.ledger, self.profile, self.certificates, differs or {})
-        assemble(pages, self.ledger, citation(self.layout.root)["bibtex"], differs)
+        assemble(pages, self.ledger, citation(self.layout.root)["bibtex"], differs, self.taken(pages))
         return pages
+
+    def taken(self, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """What the foot of each chapter among pages says of how it is taken along: its time, and where it runs."""
+        repository, spent = site.repository(), seconds(self.layout.root)
+        return {
+            name: {"seconds": spent.get(name), "buttons": buttons(name, repository)}
+            for name in names
+            if ROAD.match(name) and name not in {chapter.name for chapter in self.late}
+        }
+
+    def along(self, jobs: Iterable[Job]) -> dict[str, bytes]:
+        """The notebooks that readers take along, by the name of the file in the site."""
+        ran = {job.chapter.name: (job, merge(job.chapter.notebook, job.executed())) for job in jobs}
+        pages = {name: page for name, (_, page) in ran.items()}
+        version = citation(self.layout.root)["version"]
+        base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
+        made = {}
+        for name in self.taken(pages):
+            code = (cell.source for cell in pages[name].cells if cell.cell_type == "code")
+            files = [it for it in self.sources.closure(code) if not it.startswith("src/dprank/")]
+            page = along(name, pages, self.ledger, self.layout.root, files, version, base)
+            made[f"{FOLDER}/{name}.ipynb"] = nbformat.writes(page).encode()
+        return made
 
     def staged(self, jobs: Iterable[Job], collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:
         """What the site is made from."""
+        jobs = list(jobs)
         notebooks = self.pages(jobs, differs)
         try:
             front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures, differs)
@@ -218,7 +243,7 @@ class Build:
             linked = self.linked(collected, differs)
         except ValueError as error:
             raise BuildError(str(error)) from None
-        files = site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked
+        files = site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked | self.along(jobs)
         return files | {"book/index.md": announced(files["book/index.md"], differs)}
 
     def linked(self, collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:

@@ -37,6 +37,14 @@ def settings(layout: Layout) -> dict[str, Any]:
     return config
 
 
+def repository() -> str:
+    """Where others find the book's files, as owner/name, in `BOOK_REPOSITORY` of the environment; empty if nowhere."""
+    said = os.environ.get("BOOK_REPOSITORY", "")
+    if said and not re.fullmatch(r"[\w.-]+/[\w.-]+", said, re.ASCII):
+        raise UsageError(f"BOOK_REPOSITORY: {said!r}; allowed: owner/name, or nothing")
+    return said
+
+
 def stage(
     layout: Layout,
     pages: Mapping[str, nbformat.NotebookNode],

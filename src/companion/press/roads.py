@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
 
 import nbformat
 
@@ -48,12 +49,16 @@ def title(page: nbformat.NotebookNode) -> str:
 
 
 def assemble(
-    pages: Pages, ledger: Mapping[str, Claim], bibtex: str = "", differing: Mapping[str, Difference] | None = None
+    pages: Pages,
+    ledger: Mapping[str, Claim],
+    bibtex: str = "",
+    differing: Mapping[str, Difference] | None = None,
+    taken: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Make of executed notebooks what a reader sees: roads with what they borrow, no code but what one would type.
 
-    `bibtex` is the book's own entry, and `differing` are claims that do not come out as the ledger says; a BuildError
-    names a line of a road that finds nothing.
+    `bibtex` is the book's own entry, `differing` are claims that do not come out as the ledger says, and `taken` is
+    how a page is taken along, where it can be; a BuildError names a line of a road that finds nothing.
     """
     for road in pages:
         lenders = {name: pages[name] for name in behind(road, pages)}
@@ -63,7 +68,8 @@ def assemble(
     for name, page in pages.items():
         page.cells = [_strips(name, cell, ledger, differing or {}) for cell in page.cells]
         hide_code(page)
-        page.cells.append(_markdown("page-foot", fill("foot.html", name=name, cite=_cited(bibtex, title(page)))))
+        foot = fill("foot.html", name=name, cite=_cited(bibtex, title(page)), taken=(taken or {}).get(name))
+        page.cells.append(_markdown("page-foot", foot))
 
 
 def _cited(bibtex: str, heading: str) -> str:
@@ -122,14 +128,14 @@ def _glued(keys: set[str], lenders: Mapping[str, nbformat.NotebookNode]) -> Iter
     """Copies of the cells that give the numbers `keys`, seen by nobody."""
     for name, lender in lenders.items():
         for cell in lender.cells:
-            outputs = [it for it in cell.get("outputs", []) if _glue(it) in keys]
+            outputs = [it for it in cell.get("outputs", []) if glue_of(it) in keys]
             if outputs:
                 copied = nbformat.from_dict({**cell, "id": f"{name[:3]}-{cell.id}"[:64], "outputs": outputs})
                 copied.metadata["tags"] = ["remove-cell"]
                 yield copied
 
 
-def _glue(output: nbformat.NotebookNode) -> str | None:
+def glue_of(output: nbformat.NotebookNode) -> str | None:
     """The name of the number that an output glues."""
     found: str | None = output.get("metadata", {}).get("scrapbook", {}).get("name")
     return found

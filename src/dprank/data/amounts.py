@@ -31,7 +31,8 @@ def as_thousands(text: str) -> tuple[str, float] | None:
     """
     text = text.translate(_ALIKE).strip()
     mark = next((mark for mark, grouped in _GROUPED.items() if grouped.fullmatch(text)), None)
-    return None if mark is None else (mark, float(text.replace(mark, "")))
+    number = math.nan if mark is None else number_of(text.replace(mark, ""))
+    return None if mark is None or math.isnan(number) else (mark, number)
 
 
 def amount_of(text: str, thousands: str | None = None) -> float:

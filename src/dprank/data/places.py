@@ -47,15 +47,16 @@ _BEHIND = re.compile(r"(.+?)\s*[:;,x×*|(\[]\s*[0-9]+\s*[)\]]?", re.DOTALL)
 
 
 def number_of(text: str) -> float:
-    """The number that a text is; not-a-number where it is none.
+    """The number that a text is; not-a-number where it is none, or beyond all floats.
 
     Examples
     --------
-    >>> number_of("1.00"), number_of(".5"), number_of("1st"), number_of("1_000")
-    (1.0, 0.5, nan, nan)
+    >>> number_of("1.00"), number_of(".5"), number_of("1st"), number_of("1_000"), number_of("1e999")
+    (1.0, 0.5, nan, nan, nan)
     """
     text = text.strip()
-    return float(text) if NUMBER.fullmatch(text) else math.nan
+    number = float(text) if NUMBER.fullmatch(text) else math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def counts(name: str) -> bool:

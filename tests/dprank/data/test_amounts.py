@@ -58,6 +58,13 @@ def test_what_is_no_number_by_any_mark(text, thousands):
     assert math.isnan(number) if fits is None else number == fits
 
 
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "1" + ".000" * 110, "9" * 400, "1" + ",000" * 110 + ".5"])
+@pytest.mark.parametrize("thousands", [".", ",", "'", " ", "none", None])
+def test_what_no_float_holds_is_no_number(text, thousands):
+    assert math.isnan(amount_of(text, thousands))
+    assert count_of(text, thousands, math.inf) == -math.inf
+
+
 def read(folder, text, **keys):
     path = folder / "votes.csv"
     path.write_text(text, encoding="utf-8")

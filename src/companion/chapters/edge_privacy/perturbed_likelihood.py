@@ -215,7 +215,7 @@ def check_prop_2_1_proof(trials: int) -> Iterator[Check]:
 
 
 def order_differences(
-    n_items: int, probabilities: Iterable[float], ridges: Iterable[float], repetitions: int
+    n_items: int, probabilities: Iterable[float], ridges: Iterable[float], repetitions: int, epsilon: float = 1.0
 ) -> pd.DataFrame:
     """Pairs of items that the perturbed MLE orders otherwise than noisy counts do: ``mean`` (percent), ``se``.
 
@@ -229,7 +229,7 @@ def order_differences(
         data = [sample_erdos_renyi(theta, probability, rng=rng) for _ in range(repetitions)]
         won = np.array([pairwise_wins(d) for d in data])
         played = won + won.transpose(0, 2, 1)
-        noisy = np.array([win_counts(d) for d in data]) - rng.laplace(0, 2.0, (repetitions, n_items))
+        noisy = np.array([win_counts(d) for d in data]) - rng.laplace(0, 2 / epsilon, (repetitions, n_items))
         scores = {"wins": noisy, "net wins": 2 * noisy - played.sum(2)}
         for ridge in ridges:
             strength, _ = mle_from_counts(played, noisy, ridge=ridge)

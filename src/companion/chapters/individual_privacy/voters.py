@@ -224,6 +224,22 @@ def voter(
     )
 
 
+def counted(
+    n: int, m: int, answers: int, epsilon: float, *, repetitions: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draws of what noisy wins miss of the top k, with the noise that `answers` a voter need."""
+    theta = sim.strengths(n, repetitions, rng=rng)
+    _, wins = voter_counts(theta, m, answers, rng=rng)
+    mechanism = NoisyCounts.calibrated(epsilon=epsilon, n_items=n, per_person=answers, score="wins", law="continuous")
+    return sim.missed(wins + mechanism.perturb(np.zeros(n), rng, repetitions), theta, rng.random(wins.shape))
+
+
+def counts_missed(n: int, m: int, answers: int, epsilon: float, repetitions: int) -> pd.DataFrame:
+    """Mean of `counted`: a row as of `sweep`."""
+    cell = {"n": n, "m": m, "answers": answers, "epsilon": epsilon}
+    return sweep(counted, [cell], experiment="cai2025 counted", repetitions=repetitions)
+
+
 def readings(
     sizes: Iterable[int], voters: Iterable[int], epsilons: Sequence[float], falls: Sequence[float] = ()
 ) -> pd.DataFrame:

@@ -147,6 +147,19 @@ def voters_needed(n_items: Iterable[int], epsilon: float, share: float = 0.25) -
     return pd.DataFrame(rows)
 
 
+def told(simulated: pd.DataFrame, n_items: int, epsilon: float, share: float) -> dict[str, str]:
+    """What the road says of so many ``items``: voters until no more than ``share`` of the pairs are wrong, ``printed``
+    and ``fresh``; ``reports`` a voter as printed; what ``borda`` has wrong at first, of `matrix_curve`.
+    """
+    voters = voters_needed([n_items], epsilon, share).iloc[0]
+    first = simulated.groupby("items")["mean"].first().max()
+    numbers = {"items": f"{n_items}", "epsilon": f"{epsilon:g}", "share": f"{100 * share:g} %"}
+    numbers |= {"borda": f"{100 * first:.0f} %", "reports": f"{designs(n_items, epsilon)['as printed'].reports}"}
+    for name, design in (("printed", "as printed"), ("fresh", "fresh blocks")):
+        numbers[name] = f"{float(f'{voters[design]:.3g}'):,.0f}"
+    return numbers
+
+
 def mean_rounds(n_items: int) -> float:
     """Mean depth of KwikSort's recursion on a tournament without cycles, calls on fewer than two items not counted."""
     within = np.zeros((n_items + 1, n_items + 1))  # chance that a call on u items takes at most k rounds

@@ -325,6 +325,16 @@ def voters_needed(sizes: Iterable[int], epsilon: float) -> pd.DataFrame:
     )
 
 
+def told(n_items: int, epsilon: float) -> dict[str, str]:
+    """`voters_needed` as the road says it: of one ``pair`` a voter, and of ``all``."""
+    needed = voters_needed([n_items], epsilon).iloc[0]
+    return {name: f"{needed[column]:,.0f}" for name, column in (("pair", "one pair"), ("all", "every pair (naive)"))}
+
+
+#: Epsilons of the figure of deviations.
+WIDTHS = tuple(np.geomspace(0.1, 30, 16))
+
+
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 

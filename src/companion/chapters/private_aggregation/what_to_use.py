@@ -334,12 +334,12 @@ def _comes_down(curve: pd.Series, level: float) -> float:
 
 def told_frontier(frame: pd.DataFrame) -> dict[str, str]:
     """What `needed` finds, in words to two digits, by family."""
-    first, last = frame.voters.min(), frame.voters.max()
+    known = {*frame.voters}
 
     def said(voters: float) -> str:
-        if voters in (first, math.inf):
-            return f"at most {first:,}" if voters == first else f"more than {last:,}"
-        return f"about {float(f'{voters:.2g}'):,.0f}"
+        if math.isinf(voters):
+            return f"more than {max(known):,}"
+        return f"at most {voters:,.0f}" if voters in known else f"about {float(f'{voters:.2g}'):,.0f}"
 
     return {str(data): said(voters) for data, voters in needed(frame).items()}
 
@@ -348,6 +348,7 @@ def told_frontier(frame: pd.DataFrame) -> dict[str, str]:
 def draw_frontier(frame: pd.DataFrame) -> Figure:
     """Pairs lost against voters, a panel a family, a line a mechanism; the least of them and where it comes to 1 %."""
     enough, told = needed(frame), told_frontier(frame)
+    first, last = frame.voters.min(), frame.voters.max()
     message = (
         f"With the best of three methods, to lose no more than 1 % of the pairs takes {told['Mallows']} voters near "
         f"one order, and {told['two camps']} in two camps "
@@ -369,7 +370,8 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
         axes.set_yscale("symlog", linthresh=0.1)
         axes.set_yticks([0, 0.1, 1, 10], ["0", "0.1", "1", "10"])
         axes.set_ylim(-0.03, 40)
-    ticks = [n for n in (30, 100, 300, 1000, 3000, 10_000) if frame.voters.min() <= n <= frame.voters.max()]
+    within = [n for n in (30, 100, 300, 1000, 3000, 10_000, 10**5, 10**6) if first <= n <= last]
+    ticks = within if len(within) > 1 else [first, last]
     made[0].set_xticks(ticks, [f"{n:,}" for n in ticks])
     made[0].minorticks_off()
     label_outer(made, "", "pairs lost, %")

@@ -169,10 +169,11 @@ def least_samples(
 
 
 def numbers(n_items: int, k: int, epsilon: float) -> dict[str, str]:
-    """What the road says of its own parameters: the printed noise over the least that is proved enough."""
+    """What the road says of its own parameters: the games a pair that each way needs, to two digits."""
     needed = least_samples([(n_items, k)], epsilon=epsilon).iloc[0]
-    times = needed["chain, as printed"] / needed["chain, least noise"]
-    return {"items": f"{n_items}", "k": f"{k}", "noise": f"{times:.0f}"}
+    ways = {"count": "win counts", "least": "chain, least noise", "printed": "chain, as printed"}
+    games = {name: f"{max(1, float(f'{needed[way]:.2g}')):,.0f}" for name, way in ways.items()}
+    return {"items": f"{n_items}", "k": f"{k}", "epsilon": f"{epsilon:g}"} | games
 
 
 def chances(n_items: int, k: int, weak: float) -> NDArray[np.float64]:

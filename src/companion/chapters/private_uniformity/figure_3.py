@@ -271,7 +271,7 @@ _NAMES = {
 }
 
 
-def _power(frame: pd.DataFrame, message: str, said: str, *, local: bool = False) -> Figure:
+def draw_power(frame: pd.DataFrame, message: str, said: str, *, local: bool = False) -> Figure:
     """A panel a number of items, a curve a test; the uniform law stands at the left end of a logarithmic axis, which is
     one for all panels of `local` tests.
     """
@@ -303,7 +303,7 @@ def _power(frame: pd.DataFrame, message: str, said: str, *, local: bool = False)
 @styled
 def draw_figure_3(frame: pd.DataFrame) -> Figure:
     """The paper's Figure 3: its private tests as printed."""
-    return _power(
+    return draw_power(
         frame,
         "The truncated test (TRUN) is turned round: as printed it rejects shuffled rankings, "
         "and accepts many agreeing ones",
@@ -314,7 +314,7 @@ def draw_figure_3(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Tests of one size and one pure epsilon."""
-    return _power(
+    return draw_power(
         frame,
         "At equal privacy, noise on the norm of all ranks sees smaller agreement than the other private tests",
         f"All at ε = {Fraction(frame.epsilon_0.iloc[0]).limit_denominator(100)}, but for grey. Further left: "
@@ -328,7 +328,7 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
 def draw_one_bit(frame: pd.DataFrame) -> Figure:
     """Local tests of one size and one epsilon."""
     epsilon = Fraction(frame.epsilon.iloc[0]).limit_denominator(100)
-    return _power(
+    return draw_power(
         frame,
         "One answer per voter, with all of ε, sees agreement that many answers, which share ε, miss",
         f"{ANSWER} Here ε = {epsilon}; dotted: allowed when all is chance.",

@@ -253,15 +253,17 @@ def samples_needed(
     return math.exp(found), float(mean_power(found).std() / math.sqrt(len(shift)) / slope)
 
 
-def needed_table(items: Sequence[int], epsilon: float, distance: float, pairings: int) -> pd.DataFrame:
-    """Voters for power 0.8 at a fixed total variation distance from uniform, size 0.05.
+def needed_table(
+    items: Sequence[int], epsilon: float, distance: float, pairings: int, delta: float = 0.05
+) -> pd.DataFrame:
+    """Voters for power 0.8 at a fixed total variation distance from uniform, at one size.
 
     Columns: ``items``, ``test``, ``voters``, ``low``, ``high`` (95 % interval over pairings), ``distance``.
     """
     rows = []
     for m, test in product(items, ("all bits", "fixed pairing", "one bit")):
         rng = stream("06: voters needed", {"items": m, "test": test, "epsilon": epsilon})
-        voters, error = samples_needed(m, theta_at(m, distance), epsilon, test, pairings, rng)
+        voters, error = samples_needed(m, theta_at(m, distance), epsilon, test, pairings, rng, delta=delta)
         low, high = (voters * math.exp(s * 1.96 * error) for s in (-1, 1))
         rows.append({"items": m, "test": test, "voters": voters, "low": low, "high": high, "distance": distance})
     return pd.DataFrame(rows)
@@ -324,7 +326,12 @@ _LOOK = {"fixed pairing": (COLOURS[3], "v"), "all bits": (COLOURS[0], "o"), "one
 @styled
 def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     """Voters for power 0.8 against the number of items, one line a test, with intervals."""
-    message = "One answer per voter, with all of ε, needs far fewer voters than many answers that share ε"
+    last = frame[frame["items"] == frame["items"].max()].set_index("test").voters
+    times = float(f"{last['all bits'] / last['one bit']:.2g}")
+    message = (
+        f"At {frame['items'].max():,} items many answers that share ε take {times:,g} times as many voters as one "
+        "answer per voter, with all of ε"
+    )
     figure, (axes,) = panels(message=message, height=3.2)
     for test, (colour, marker) in _LOOK.items():
         part = frame[frame.test == test]

@@ -195,23 +195,26 @@ def losses_by_constant(constants: Iterable[float], epsilon_0: float, delta: floa
     return pd.DataFrame(rows)
 
 
-def acceptance_curve(m: int, k: int, epsilon: float) -> pd.DataFrame:
+def acceptance_curve(
+    m: int, k: int, epsilon: float, epsilon_0: float = EPSILON_0, delta: float = DELTA
+) -> pd.DataFrame:
     """What Algorithm 3 answers and what it reveals; the mean sign is 0.
 
     Columns: ``panel`` ("acceptance" or "loss"), ``rankings``, ``x`` (Y over its null mean; ``rankings``), ``value``
     (probability of acceptance at k rankings; loss of `worst_neighbours`, pairing known), ``low`` and ``high`` (the
-    probability at a norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound).
+    probability at a norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound),
+    ``promised``.
     """
     mu = mu_at(m, epsilon)
-    test = paper.trun(m, k, EPSILON_0, DELTA, mu).mechanism
+    test = paper.trun(m, k, epsilon_0, delta, mu).mechanism
     norm = np.sqrt(np.linspace(0.7, 1.6, 200) * k * (m // 2))
     low, centre, high = (test.acceptance((norm + x) ** 2 / k) for x in (-test.reach, 0, test.reach))
     acceptance = pd.DataFrame({"x": norm**2 / k / (m // 2), "value": centre, "low": low, "high": high})
-    tests = [paper.trun(m, n, EPSILON_0, DELTA, mu).mechanism for n in np.unique(np.geomspace(10, 1e6, 60).astype(int))]
+    tests = [paper.trun(m, n, epsilon_0, delta, mu).mechanism for n in np.unique(np.geomspace(10, 1e6, 60).astype(int))]
     rows = [(float(t.n_voters), worst_neighbours(t).loss, agreeing_loss(t), t.guarantee.epsilon) for t in tests]
     loss = pd.DataFrame(rows, columns=["x", "value", "low", "high"])
     frames = [acceptance.assign(panel="acceptance", rankings=k), loss.assign(panel="loss", rankings=loss.x)]
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat(frames, ignore_index=True).assign(promised=epsilon_0)
 
 
 @claim("busafekete2021:alg-3")
@@ -301,13 +304,13 @@ def corrected_margin() -> float:
 @styled
 def draw_acceptance(frame: pd.DataFrame) -> Figure:
     """Probability of acceptance against UNIF's statistic, and privacy loss against the number of rankings."""
-    part = frame[frame.panel == "loss"]
-    last = part.x[part.low > EPSILON_0].max()
+    part, promised = frame[frame.panel == "loss"], frame.promised.iloc[0]
+    last = part.x[part.low > promised].max()
     enough = float(f"{last:.2g}")
-    message = (
-        "TRUN accepts (says: shuffled) where rankings agree; "
-        f"with fewer than about {enough:,.0f} rankings one of them moves it too far"
-    )
+    moved = f"with fewer than about {enough:,.0f} rankings one of them moves it too far"
+    message = f"TRUN accepts (says: shuffled) where rankings agree; {moved}"
+    if math.isnan(last):
+        message = "TRUN accepts (says: shuffled) where rankings agree; here its coin alone keeps the promise"
     figure, (ramp, loss) = panels(2, message=message, height=3.0)
     part = frame[frame.panel == "acceptance"]
     ramp.plot(part.x, part["value"], color=COLOURS[1])
@@ -320,21 +323,21 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     loss.plot(part.x, part.low, color=COLOURS[1], label="reached, pairs secret")
     loss.plot(part.x, part["value"], color=COLOURS[0], lw=1, ls="-.", label="if the attacker knows the pairs")
     loss.plot(part.x, part.high, color=COLOURS[6], ls="--", lw=1, label="never above (proved)")
-    loss.axhline(
-        EPSILON_0, color="black", lw=0.8, ls=":", label=f"promised: {Fraction(EPSILON_0).limit_denominator(100)}"
-    )
-    loss.plot(last, EPSILON_0, "o", color=COLOURS[1])
-    loss.annotate(
-        f"about {enough:,.0f}",
-        (last, EPSILON_0),
-        (-6, -6),
-        ha="right",
-        va="top",
-        textcoords="offset points",
-        fontsize=9,
-    )
+    fraction = Fraction(promised).limit_denominator(100)
+    loss.axhline(promised, color="black", lw=0.8, ls=":", label=f"promised: {fraction}")
+    if not math.isnan(last):
+        loss.plot(last, promised, "o", color=COLOURS[1])
+        loss.annotate(
+            f"about {enough:,.0f}",
+            (last, promised),
+            (-6, -6),
+            ha="right",
+            va="top",
+            textcoords="offset points",
+            fontsize=9,
+        )
     loss.set(title="privacy lost through one ranking", xlabel="rankings", ylabel="privacy lost (ε)")
     loss.set(xscale="log", yscale="log")
     loss.legend(loc="lower left", fontsize=9)
-    note(figure, "TRUN draws pairs of items by lot and counts in how many rankings each pair comes in the same order.")
+    note(figure, "TRUN pairs the items at random, and counts in how many rankings each pair comes in the same order.")
     return figure

@@ -150,13 +150,15 @@ def least_step(test: NoisyNorm, null: NDArray[np.int64], delta: float = DELTA) -
     return low
 
 
-def ranks_power(m: int, k: int, bias: float, draws: int = 300) -> float:
+def ranks_power(
+    m: int, k: int, bias: float, draws: int = 300, epsilon_0: float = EPSILON_0, delta: float = DELTA
+) -> float:
     """Power of the noisy norm of all ranks if items next to each other in the centre have that bias; simulated."""
-    test = NoisyNorm.calibrated(epsilon=EPSILON_0, n_items=m, n_voters=k, size=DELTA, statistic="ranks")
+    test = NoisyNorm.calibrated(epsilon=epsilon_0, n_items=m, n_voters=k, size=delta, statistic="ranks")
     rng = stream("06: norms of ranks", {"m": m, "k": k})
     law = Mallows(m, 2 * math.atanh(bias))
     norms = test.on_grid(np.array([int(test.squared_norm(law.sample(k, rng=rng))) for _ in range(draws)]))
-    return float(test.noise_sf(least_step(test, test.null_norms(rng, draws)) - norms).mean())
+    return float(test.noise_sf(least_step(test, test.null_norms(rng, draws), delta) - norms).mean())
 
 
 def needed_table(items: Sequence[int], bias: float) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -162,22 +162,29 @@ def order_samples(cells: int, epsilon: float, constant: float) -> int:
 CELLS = (256, 1024, 10**4, 10**6, 10**8)
 
 
+def enough_and_needed(
+    grid: Sequence[tuple[int, float]], moments: Callable[..., tuple[float, float]], upper: float, lower: float, at: str
+) -> Iterator[Check]:
+    """√d/ε² samples of (d, ε) on a grid: with `upper` times as many one statistic tells, with `lower` times no test."""
+    errors = [
+        larger_error(moments(n, [1 / d], [d]), moments(n, *hard(d, e)))
+        for d, e in grid
+        for n in [order_samples(d, e, upper)]
+    ]
+    yield printed(f"larger error with {upper:g} √d/ε² samples, at most, {at}", max(errors), "<=", THIRD)
+    small = [(d, e) for d, e in grid if d <= 10**4]
+    gain = max(math.sqrt(blur(d, e, math.floor(lower * math.sqrt(d) / e**2))) / 2 for d, e in small)
+    yield printed(f"power less size of any test with {lower:g} √d/ε², at most, d ≤ 10⁴", gain, "<", 1 - 2 * THIRD)
+
+
 @claim("busafekete2021:sec-2:paninski")
 def check_paninski(upper: float = 1.5, lower: float = 0.1) -> Iterator[Check]:
     """The coincidence test on the hardest alternatives, and the bound for every test, where epsilon is no smaller than
     2 d^(-1/4).
     """
     grid = [(d, e) for d in CELLS for e in np.geomspace(2 * d**-0.25, 0.5, 6)]
-    errors = [
-        larger_error(singles_moments(n, [1 / d], [d]), singles_moments(n, *hard(d, e)))
-        for d, e in grid
-        for n in [order_samples(d, e, upper)]
-    ]
     at = f"{len(grid)} cases, d = {CELLS[0]} to 10⁸, ε = 2d^(−1/4) to 1/2"
-    yield printed(f"larger error with {upper:g} √d/ε² samples, at most, {at}", max(errors), "<=", THIRD)
-    small = [(d, e) for d, e in grid if d <= 10**4]
-    gain = max(math.sqrt(blur(d, e, math.floor(lower * math.sqrt(d) / e**2))) / 2 for d, e in small)
-    yield printed(f"power less size of any test with {lower:g} √d/ε², at most, d ≤ 10⁴", gain, "<", 1 - 2 * THIRD)
+    yield from enough_and_needed(grid, singles_moments, upper, lower, at)
     law = singles_law(6, [1 / 3, 1 / 12], [2, 4])
     number = np.arange(len(law))
     mean, variance = singles_moments(6, [1 / 3, 1 / 12], [2, 4])
@@ -188,18 +195,9 @@ def check_paninski(upper: float = 1.5, lower: float = 0.1) -> Iterator[Check]:
 @claim("busafekete2021:sec-2:general-epsilon")
 def check_general_epsilon(upper: float = 2.0, lower: float = 0.1) -> Iterator[Check]:
     """The same rate for every epsilon, by counting couples that are equal."""
-    epsilons = np.geomspace(1e-3, 0.5, 10)
-    grid = [(d, e) for d in (16, *CELLS) for e in epsilons]
-    errors = [
-        larger_error(repeats_moments(n, [1 / d], [d]), repeats_moments(n, *hard(d, e)))
-        for d, e in grid
-        for n in [order_samples(d, e, upper)]
-    ]
+    grid = [(d, e) for d in (16, *CELLS) for e in np.geomspace(1e-3, 0.5, 10)]
     at = f"{len(grid)} cases, d = 16 to 10⁸, ε = 0.001 to 1/2"
-    yield printed(f"larger error with {upper:g} √d/ε² samples, at most, {at}", max(errors), "<=", THIRD)
-    small = [(d, e) for d, e in grid if d <= 10**4]
-    gain = max(math.sqrt(blur(d, e, math.floor(lower * math.sqrt(d) / e**2))) / 2 for d, e in small)
-    yield printed(f"power less size of any test with {lower:g} √d/ε², at most, d ≤ 10⁴", gain, "<", 1 - 2 * THIRD)
+    yield from enough_and_needed(grid, repeats_moments, upper, lower, at)
     p, n = np.array([0.5, 0.3, 0.2]), 4
     draws = np.array(np.meshgrid(*[range(3)] * n)).reshape(n, -1)
     chance = p[draws].prod(axis=0)

@@ -50,3 +50,30 @@ def test_a_contest_has_the_published_values_of_its_setting(n, p, points):
     assert known.p.between(min(p), max(p)).all()
     crosses = [line for axes in s.draw_contest(both).axes for line in axes.lines if line.get_marker() == "x"]
     assert sum(line.get_color() != "k" and len(line.get_xdata()) for line in crosses) == points
+
+
+def shares(along: str, **missed: list[float]) -> pd.DataFrame:
+    """Two points with noise of each method, and what each misses there."""
+    names = {"mle": "MLE", "counts": "counts", "public": "MLE, public pairs"}
+    other = {"n": "p", "p": "n"}[along]
+    return pd.DataFrame(
+        {"source": "ours", "method": names[name], "epsilon": 1.0, along: at, other: 1.0, "mean": mean, "se": 0.0}
+        for name, means in missed.items()
+        for at, mean in zip((0.5, 1.0), means, strict=True)
+    )
+
+
+def test_a_contest_says_what_its_points_say():
+    assert "finds more" in s.contest_message(shares("n", mle=[0.4, 0.3], counts=[0.2, 0.1]), "n")
+    assert "find the same" in s.contest_message(shares("n", mle=[0.1, 0.0], counts=[0.1, 0.0]), "n")
+    thin = {"counts": [0.3, 0.1], "public": [0.2, 0.1]}
+    assert "misses the least" in s.contest_message(shares("p", mle=[0.4, 0.2], **thin), "p")
+    assert "misses less" in s.contest_message(shares("p", mle=[0.15, 0.25], **thin), "p")
+    assert "no better" in s.contest_message(shares("p", mle=[0.1, 0.1], **thin), "p")
+
+
+def test_a_contest_without_published_values_has_no_cross():
+    both = s.contest([shares("n", mle=[0.4, 0.3], counts=[0.2, 0.1]).assign(loss="missed")], [1.0])
+    assert (both.source == "ours").all()
+    (axes,) = s.draw_contest(both.assign(n=both.n * 40)).axes
+    assert not any(line.get_label() == "published" for line in axes.lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import integrate, stats
 
@@ -71,3 +72,18 @@ def test_releases_of_one_data_set_are_shifted_and_their_centres_agree():
     assert (frame["minus its mean"] - frame.truth).abs().max() < 0.05
     printed, centred = voter_estimation.draw_releases(frame).axes
     assert len(printed.lines) == len(centred.lines) == 4
+
+
+def test_releases_say_whether_a_shift_is_all():
+    truth = np.tile([-1.0, 1.0], 2)
+    frame = pd.DataFrame({"release": [0, 0, 1, 1], "truth": truth, "voters": 100})
+    for left, said in ((0.01, "right but for"), (0.3, "differ mostly by"), (1.5, "differ by more than")):
+        own = truth + np.tile([left, -left], 2)
+        drawn = voter_estimation.draw_releases(frame.assign(**{"minus its mean": own, "as printed": own + 1}))
+        title = " ".join(drawn._suptitle.get_text().split())
+        assert said in title
+
+
+def test_a_curve_of_some_strengths_is_that_part_of_all(curve):
+    some = voter_estimation.estimation_curve([16], [1000, 10**5], 0.5, 5, 40, ["spread"])
+    pd.testing.assert_frame_equal(some, curve[curve.strengths == "spread"].reset_index(drop=True), check_exact=True)

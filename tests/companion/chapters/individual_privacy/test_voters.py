@@ -151,3 +151,25 @@ def test_a_figure_has_the_estimate_as_printed_at_the_ends():
     assert np.isfinite(shown.epsilon[shown.variant.isin(voters.VARIANTS.values())]).all()
     axes = loss_curves.draw_by_items(shown).axes
     assert [len(it.lines) for it in axes] == [3 + 2 + 2 + 1, 3 + 2 + 2 + 1, 3 + 2, 3 + 2]
+
+
+def test_counts_miss_less_with_less_privacy_fewer_answers_to_hide_and_more_people():
+    base = {"n": 16, "m": 1000, "answers": 5, "epsilon": 0.5, "repetitions": 400}
+    missed = voters.counts_missed(**base)["mean"].item()
+    assert 0.02 < missed < 0.3
+    for change in ({"epsilon": 2.0}, {"m": 5000}):
+        assert voters.counts_missed(**base | change)["mean"].item() < missed / 2
+    as_in_experiments = voters.voter([16], [1000], [0.5], 400, methods=["counts, equal privacy"])
+    row = as_in_experiments.iloc[0]
+    assert abs(row["mean"] - missed) < 5 * math.sqrt(2) * row.se
+
+
+def test_errors_at_one_total_are_said_to_grow_if_they_do():
+    frame = comparisons.equal_data([60, 100], 800, [1.0], 20)
+    few = frame.n == 60
+    for mean, said in (
+        (frame["mean"].where(few, 9.0), " errors grow"),
+        (frame["mean"].where(few, -9.0), " few errors"),
+    ):
+        drawn = comparisons.draw_equal_data(frame.assign(mean=mean))
+        assert said in " ".join(drawn._suptitle.get_text().split())

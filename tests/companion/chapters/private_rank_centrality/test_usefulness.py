@@ -61,7 +61,11 @@ def test_figures():
 
 
 def test_numbers_of_the_road_follow_from_its_parameters():
-    said = s.numbers(50, 5, 0.2)
-    assert said == {"items": "50", "k": "5", "noise": said["noise"]}
-    assert 45 < int(said["noise"]) < 55
-    assert int(s.numbers(50, 1, 0.2)["noise"]) < int(said["noise"])
+    said, twice = s.numbers(50, 5, 0.2), s.numbers(50, 5, 0.4)
+    assert said.items() >= {"items": "50", "k": "5", "epsilon": "0.2"}.items()
+    games, half = (
+        {key: int(it[key].replace(",", "")) for key in ("count", "least", "printed")} for it in (said, twice)
+    )
+    assert games["count"] < games["least"] < games["printed"]
+    assert 45 < games["printed"] / games["least"] < 55
+    assert half["least"] == pytest.approx(games["least"] / 2, rel=0.1)
