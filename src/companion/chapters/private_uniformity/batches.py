@@ -187,7 +187,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 _NAMES = {
     "BUNIF as printed": "bucketing as printed",
-    "BUNIF with a coin": "bucketing, mended by coin tosses",
+    "BUNIF with a coin": "bucketing, repaired by coin tosses",
     "noisy vote": "noisy vote of all batches",
     "Laplace on Y": "Laplace noise on the test statistic",
 }
