@@ -23,7 +23,7 @@ from companion.chapters.private_uniformity.same_data import (
 from companion.chapters.private_uniformity.trun import agreeing_loss, mu_at
 from companion.instruments.style import styled
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import spread, wilson
+from companion.instruments.uniformity import least, spread, wilson
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows
 from dprank.uniformity.friedman import null_rank_sums
@@ -98,8 +98,13 @@ def needed(n_items: int, epsilon: float, delta: float) -> pd.DataFrame:
             except ValueError:  # so few rankings that there is no such test
                 return False
 
-        found[test] = trun_samples.least(enough, share=1 / 30)
+        found[test] = least(enough, share=1 / 30)
     return pd.DataFrame({"test": found.keys(), "rankings": found.values()})
+
+
+def plain(number: float) -> str:
+    """Two digits, and no exponent."""
+    return f"{float(f'{number:.2g}'):,.10g}"
 
 
 def numbers(
@@ -115,9 +120,9 @@ def numbers(
         "kept": kept,
         "size": f"{100 * uniform['mean'].item():.0f} %",
         "loss": f"{lost:.2g}",
-        "odds": f"{math.exp(lost):.2g}",
+        "odds": plain(math.exp(lost)),
         "promised": f"{epsilon:.2g}",
-        "odds-promised": f"{math.exp(epsilon):.2g}",
+        "odds-promised": plain(math.exp(epsilon)),
         "ceiling": f"{math.log((2 - delta) / delta):.2f}",
         "items": f"{n_items:,}",
         "rankings": f"{rankings:,}",
@@ -131,8 +136,8 @@ def numbers(
         all_bits, one = by_test.loc[items, "all bits"], by_test.loc[items, "one bit"]
         found[f"local-{name}"] = f"{items:,}"
         for word, count in (("all", all_bits), ("one", one)):
-            found[f"local-{name}-{word}"] = f"{float(f'{count:.2g}'):,.0f}"
-        found[f"local-{name}-gain"] = f"{float(f'{all_bits / one:.2g}'):,g}"
+            found[f"local-{name}-{word}"] = plain(count)
+        found[f"local-{name}-gain"] = plain(all_bits / one)
     blind = local_voters.ceilings([(1000, 300_000)], epsilon, delta)["power, printed threshold"].item()
     return found | {"blind": f"{100 * float(blind):.1f} %"}
 
