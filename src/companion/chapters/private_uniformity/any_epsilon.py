@@ -126,7 +126,6 @@ def numbers(
         "ceiling": f"{math.log((2 - delta) / delta):.2f}",
         "items": f"{n_items:,}",
         "rankings": f"{rankings:,}",
-        "batches": f"{batches}",
         "share": f"1/{batches}" if batches > 1 else "1",
     }
     for test, count in zip(need.test, need.rankings, strict=True):
