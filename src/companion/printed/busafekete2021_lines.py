@@ -106,8 +106,8 @@ def peer(places, first, second, epsilon, rng):
 def curator(voters, delta, epsilon, rng):
     """Algorithm 5: one pairing for all, and UNIF's bar."""
     m = len(voters[0])
-    one, two = rng.permutation(m)[: m - m % 2].reshape(2, -1)
-    sent = [peer(places, one, two, epsilon, rng) for places in voters]
+    first, second = rng.permutation(m)[: m - m % 2].reshape(2, -1)
+    sent = [peer(it, first, second, epsilon, rng) for it in voters]
     y = np.sum(np.sum(sent, axis=0) ** 2 / len(voters))
     bar = m / 2 + 2 * np.sqrt(m * np.log(1 / delta))
     return "accept" if y < bar else "reject"

@@ -102,6 +102,11 @@ def needed(n_items: int, epsilon: float, delta: float) -> pd.DataFrame:
     return pd.DataFrame({"test": found.keys(), "rankings": found.values()})
 
 
+def plain(number: float) -> str:
+    """Two digits, and no exponent."""
+    return f"{float(f'{number:.2g}'):,.10g}"
+
+
 def numbers(
     power: pd.DataFrame, need: pd.DataFrame, voters: pd.DataFrame, *, rankings: int, epsilon: float, delta: float
 ) -> Mapping[str, str]:
@@ -115,13 +120,12 @@ def numbers(
         "kept": kept,
         "size": f"{100 * uniform['mean'].item():.0f} %",
         "loss": f"{lost:.2g}",
-        "odds": f"{math.exp(lost):.2g}",
+        "odds": plain(math.exp(lost)),
         "promised": f"{epsilon:.2g}",
-        "odds-promised": f"{math.exp(epsilon):.2g}",
+        "odds-promised": plain(math.exp(epsilon)),
         "ceiling": f"{math.log((2 - delta) / delta):.2f}",
         "items": f"{n_items:,}",
         "rankings": f"{rankings:,}",
-        "batches": f"{batches}",
         "share": f"1/{batches}" if batches > 1 else "1",
     }
     for test, count in zip(need.test, need.rankings, strict=True):
@@ -131,8 +135,8 @@ def numbers(
         all_bits, one = by_test.loc[items, "all bits"], by_test.loc[items, "one bit"]
         found[f"local-{name}"] = f"{items:,}"
         for word, count in (("all", all_bits), ("one", one)):
-            found[f"local-{name}-{word}"] = f"{float(f'{count:.2g}'):,.0f}"
-        found[f"local-{name}-gain"] = f"{float(f'{all_bits / one:.2g}'):,g}"
+            found[f"local-{name}-{word}"] = plain(count)
+        found[f"local-{name}-gain"] = plain(all_bits / one)
     blind = local_voters.ceilings([(1000, 300_000)], epsilon, delta)["power, printed threshold"].item()
     return found | {"blind": f"{100 * float(blind):.1f} %"}
 

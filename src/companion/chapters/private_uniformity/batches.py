@@ -106,25 +106,34 @@ def batch_tests(m: int, n: int, epsilon: float, delta: float) -> pd.DataFrame:
 
 
 def privacy_profiles(epsilon: float, delta: float, grid: ArrayLike) -> pd.DataFrame:
-    """The delta that each test needs at every epsilon, exactly, for 1000 rankings of 100 items.
+    """The delta that each test needs at every epsilon, exactly, for 1000 rankings of 100 items; if there is the test.
 
     Columns: ``test``, ``epsilon``, ``delta``. For Laplace noise and votes, of all that they release.
     """
     m, n = FIGURE_3[1]
     x = np.asarray(grid, float)
     as_printed = paper.bucketed(m, n, epsilon, delta).mechanism
-    coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     laplace = LaplaceUnif.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
     curves = {
         "BUNIF as printed": np.array([bucketed_delta(as_printed, e) for e in x]),
-        "BUNIF with a coin": np.array([bucketed_delta(coin, e) for e in x]),
+        "BUNIF with a coin": _coin_deltas(epsilon, delta, x),
         "noisy vote": vote_delta(BatchVote.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta), x),
         "Laplace on Y": -np.expm1(np.minimum((x - laplace.guarantee.epsilon) / 2, 0)),
     }
     return pd.concat(
-        [pd.DataFrame({"test": name, "epsilon": x, "delta": curve}) for name, curve in curves.items()],
+        [pd.DataFrame({"test": name, "epsilon": x, "delta": curve}) for name, curve in curves.items() if len(curve)],
         ignore_index=True,
     )
+
+
+def _coin_deltas(epsilon: float, delta: float, x: Array) -> Array:
+    """Those of bucketing with a coin; none where 1000 rankings are too few for so many batches."""
+    m, n = FIGURE_3[1]
+    try:
+        coin = Bucketed.calibrated(epsilon=epsilon, n_items=m, n_voters=n, size=delta)
+    except ValueError:
+        return np.empty(0)
+    return np.array([bucketed_delta(coin, e) for e in x])
 
 
 def vote_delta(test: BatchVote, epsilon: Array) -> Array:
@@ -187,7 +196,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 _NAMES = {
     "BUNIF as printed": "bucketing as printed",
-    "BUNIF with a coin": "bucketing, mended by coin tosses",
+    "BUNIF with a coin": "bucketing, repaired by coin tosses",
     "noisy vote": "noisy vote of all batches",
     "Laplace on Y": "Laplace noise on the test statistic",
 }
@@ -197,9 +206,8 @@ _NAMES = {
 def draw_privacy_profiles(frame: pd.DataFrame) -> Figure:
     """The delta_0 that each test needs against epsilon, in units of the claimed one."""
     often = round(1 / frame.delta[(frame.test == "BUNIF as printed") & (frame.times >= 1)].max())
-    message = (
-        f"Bucketing as printed can give a ranking away with chance 1/{often}, however much privacy loss is allowed"
-    )
+    chance = f"with chance 1/{often}" if often > 1 else "for certain"
+    message = f"Bucketing as printed can give a ranking away {chance}, however much privacy loss is allowed"
     figure, (axes,) = panels(message=message, height=3.0)
     for test, part in frame.groupby("test", sort=False):
         axes.plot(part.times, part.delta, label=_NAMES[str(test)], **_LOOKS[str(test)])

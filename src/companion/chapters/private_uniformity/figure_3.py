@@ -276,7 +276,7 @@ def draw_power(frame: pd.DataFrame, message: str, said: str, *, local: bool = Fa
     one for all panels of `local` tests.
     """
     sizes = list(frame.groupby("n_items"))
-    figure, made = panels(len(sizes), message=message, height=2.3, columns=2, sharey=True)
+    figure, made = panels(len(sizes), message=message, height=2.3, columns=min(2, len(sizes)), sharey=True)
     for axes, (m, part) in zip(made, sizes, strict=True):
         gaps = frame.gap if local else part.gap
         least, most = gaps[gaps > 0].min() / 3, gaps.max()

@@ -35,7 +35,6 @@ def numbers(rates: pd.DataFrame, *, epsilon: float, delta: float) -> dict[str, s
     many = rates.set_index("items").loc[MANY]
     return {
         "tolerance": f"{epsilon:g}",
-        "errors": f"{100 * delta:g} %",
         "many": f"{MANY:,}",
         "many-any": f"{math.ceil(many.bound):,}",
         "many-unif": f"{int(many.unif):,}",
