@@ -115,7 +115,7 @@ def numbers(
     uniform = power[(power.gap == 0) & (power.test == TRUNCATED)]
     lost = agreeing_loss(paper.trun(n_items, rankings, epsilon, delta, mu_at(n_items, 0.5)).mechanism)
     batches = paper.bucketed(n_items, rankings, epsilon, delta).mechanism.n_batches
-    kept = "It does not keep its promise either" if lost > epsilon else "Its promise it keeps here"
+    kept = "It does not keep its promise either" if lost > epsilon else "Here it keeps its promise"
     found = {
         "kept": kept,
         "size": f"{100 * uniform['mean'].item():.0f} %",

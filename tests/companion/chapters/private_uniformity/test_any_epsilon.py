@@ -36,7 +36,7 @@ def test_numbers_follow_from_epsilon() -> None:
     assert strict.keys() == loose.keys()
     assert {"kept", "share", "ranks", "laplace", "blind"} <= {it for it in strict if strict[it] != loose[it]}
     assert strict["share"] == "1/3"
-    assert loose["kept"].startswith("Its promise it keeps")
+    assert loose["kept"].startswith("Here it keeps")
 
 
 def test_rankings_are_those_of_the_page_behind() -> None:
