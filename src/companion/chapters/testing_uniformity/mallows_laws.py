@@ -14,7 +14,7 @@ from scipy import sparse, special, stats
 
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import all_distances, all_rankings, distance_counts, distance_law
-from companion.ledger.claim import Check, amended, argument, claim, content, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation import lower_bounds
 from dprank.models.mallows import Mallows, theta_at
 
@@ -253,12 +253,14 @@ def check_tester(
     size = two_item_power(n, lead, 0.5)
     powers = [two_item_power(n, lead, 0.5 + bias) for bias in np.linspace(epsilon, 0.5, points)]
     case = f"m = 2, ε = {epsilon:g}, δ = {delta:g}"
-    yield printed(f"{case}, n = {n}: probability to reject uniform rankings", size, "<=", delta)
-    yield printed(f"{case}, n = {n}: least power over the alternatives, either centre", np.min(powers), ">=", 1 - delta)
+    yield supplied(f"{case}, n = {n}, no coin: probability to reject uniform rankings", size, "<=", delta)
+    yield supplied(
+        f"{case}, n = {n}, no coin: least power over the alternatives, either centre", np.min(powers), ">=", 1 - delta
+    )
     what = "larger error of the best symmetric threshold"
     yield argument(f"{case}, n = {n}: {what}", larger_error(n, epsilon), "==", max(size, 1 - powers[0]), error=ROUNDING)
     fewer = min(larger_error(k, epsilon) for k in range(1, n))
-    yield content(f"{case}, n < {n}: {what}", fewer, ">", delta)
+    yield argument(f"{case}, n < {n}: {what}", fewer, ">", delta)
     what = "power at φ = 0 of the f from six rankings of two items to {0, 1} of size ≤ δ that are private for some ε₀"
     yield printed(f"{what}, largest", fixed_power(6, delta), ">=", 1 - delta)
     yield argument("the same of all of them", fixed_power(6, delta, private=False), "==", 1)
@@ -271,6 +273,7 @@ def check_tester(
     yield supplied(
         f"{with_coin}: privacy loss over ε₀, ε₀ = {epsilon_0:.3g}", max(moves) / epsilon_0, "<=", 1 + ROUNDING
     )
+    yield amended(f"{with_coin}: loss over ε₀, all of it", max(moves) / epsilon_0, "==", 1, error=ROUNDING)
     yield supplied(f"{with_coin}: probability to reject uniform rankings", size, "<=", delta)
     yield supplied(f"{with_coin}: least power over the alternatives", min(powers), ">=", 1 - delta)
 

@@ -286,7 +286,8 @@ def least_shift(n_items: int, theta: float, points: int = 2000) -> float:
     A pair of bias b is in one order in both with chance (1 + b^2) / 2, and the bias grows with the gap: the sum over
     gaps is bounded block by block.
     """
-    ends = np.unique(np.round(np.geomspace(1, n_items, min(n_items, points))))
+    every = n_items <= points
+    ends = np.arange(1.0, n_items + 1) if every else np.unique(np.round(np.geomspace(1, n_items, points)))
     low, high = ends[:-1], ends[1:]
     pairs = (high - low) * (2 * n_items - low - high + 1) / 2
     return float(pairs @ Mallows(n_items, theta).bias(low) ** 2 / 2)
@@ -321,7 +322,7 @@ def check_only_when(
     def lack(scaled: float, m: int) -> float:
         return least_power_near(m, scaled * m**-1.25, delta) - (1 - delta)
 
-    enough = [m * -math.expm1(-brentq(lack, 1, 100, args=(m,)) * m**-1.25) for m in items]
+    enough = [m * -math.expm1(-brentq(lack, 1e-2, 1e6, args=(m,)) * m**-1.25) for m in items]
     what = f"exponent of m in m(1 − φ) from which on the power is proved to be ≥ {1 - delta:g}, {of}; 0 if it is Ω(1)"
     yield printed(what, exponent(items, enough), ">=", -0.01, reading="the comparison of line 6")
     yield amended(

@@ -160,5 +160,5 @@ def test_the_comparison_works_nearer_than_line_3_lets_it(monkeypatch):
     assert record.verdict == "depends on the reading"
     assert all(c.outcome for c in record if c.about == "corrected")
     right = two_samples.least_shift
-    monkeypatch.setattr(two_samples, "least_shift", lambda m, theta: right(m, theta) / m**0.5 * 100)
+    monkeypatch.setattr(two_samples, "least_shift", lambda m, theta: right(m, theta) / m**0.6 * 250)
     assert two_samples.check_only_when().verdict == "holds"
