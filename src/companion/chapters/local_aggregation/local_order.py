@@ -190,8 +190,8 @@ def check_separations(
     corners = np.exp(epsilon * np.array(list(product((0, 1), repeat=letters))))[1:-1]
     laws = [row / row.sum() for row in corners]
     close = [(p, q) for p, q in product(laws, repeat=2) if abs(np.log(p / q)).max() <= epsilon + ROUNDING]
-    most = max(float(special.rel_entr(p, q).sum()) for p, q in close) / report_nats(epsilon)
+    share = max(float(special.rel_entr(p, q).sum()) for p, q in close) / report_nats(epsilon)
     what = (
         f"divergence of two laws within ε over ε tanh(ε/2), {len(close)} couples of laws of {letters} letters, largest"
     )
-    yield argument(what, most, "<=", 1 + ROUNDING)
+    yield argument(what, share, "<=", 1 + ROUNDING)
