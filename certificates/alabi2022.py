@@ -580,6 +580,23 @@ def _(near, far):
     return spread[0], ">=", spread[1]
 
 
+def halved_noise(noises, alpha) -> tuple[fmpq, list[tuple[fmpq, fmpq]], fmpq]:
+    """Two items, voters in two equal halves, one noise for the pair: expected error, law of the noise, and alpha."""
+    law = [(rational(p, "a chance"), rational(z, "a noise")) for p, z in noises]
+    need(all(p > 0 for p, _ in law) and sum(p for p, _ in law) == 1, "the chances must add up to 1")
+    need(all(abs(z) <= HALF for _, z in law), "answers must be fractions")
+    need(rational(alpha, "α") > 1, "α must be above 1")
+    return sum((p * abs(z) for p, z in law), fmpq(0)), law, fmpq(alpha)
+
+
+@says("alabi2022:thm-1:proof", "E K(σ,w) <= m²e + α OPT(w̃)")
+def _(noises, alpha, drawn) -> Sides:
+    error, law, alpha = halved_noise(noises, alpha)
+    need(any(drawn == z for _, z in law), "the noise must be one of the law")
+    # every order costs one half
+    return HALF, "<=", 4 * error + alpha * (HALF - abs(fmpq(drawn)))
+
+
 def asked(items, beats) -> int:
     """The most comparisons of a run of KwikSort: each item of a part is compared with the part's pivot."""
     runs = []

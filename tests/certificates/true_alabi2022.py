@@ -12,6 +12,7 @@ from alabi2022 import (
     drawn,
     embedded,
     half_gap,
+    halved_noise,
     inverse,
     mean_distance,
     most_asked,
@@ -335,6 +336,22 @@ def _(near, far) -> Sides:
 def _(random):
     means = [random.choice([fmpq(0), fmpq(random.randint(-100, 100), 100), fmpq(1, 10**20)]) for _ in range(2)]
     return dict(zip(("far", "near"), sorted(means, key=abs), strict=True))
+
+
+SAID = "alabi2022:thm-1:proof", "[corrected] E K(σ,w) <= m²e + α E OPT(w̃)"
+
+
+@says(*SAID)
+def _(noises, alpha) -> Sides:
+    error, law, alpha = halved_noise(noises, alpha)
+    return fmpq(1, 2), "<=", 4 * error + alpha * sum((p * (fmpq(1, 2) - abs(z)) for p, z in law), fmpq(0))
+
+
+@attempt(*SAID)
+def _(random):
+    often = fmpq(random.randint(1, 99), 100)
+    noises = [fmpq(random.randint(-50, 50), 100) for _ in range(2)]
+    return {"noises": [[often, noises[0]], [1 - often, noises[1]]], "alpha": 1 + fmpq(1, 10 ** random.randint(0, 9))}
 
 
 SAID = (

@@ -235,7 +235,10 @@ def test_a_claim_lives_in_the_room_of_its_chapter() -> None:
     rooms = {name: function.__module__.split(".")[2] for name, function in SETTLED.items()}
     roads = [path.stem for path in sorted((find_root() / "notebooks").glob("[01][0-9]-*.ipynb"))]
     room = {road[:2]: road[3:].replace("-", "_") for road in roads} | {"13": "private_aggregation"}  # the guide's
-    asked = {"alabi2022:sec-conclusions:interactive": "private_aggregation"}  # of the local model, answered by Borda's
+    # of the local model, answered by Borda's
+    asked = dict.fromkeys(
+        (f"alabi2022:sec-conclusions:{it}" for it in ("interactive", "separation")), "private_aggregation"
+    )
     assert rooms == {name: room[ledger[name].chapter[:2]] for name in rooms} | asked
 
 

@@ -6,12 +6,16 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import count, permutations, product
+
+import numpy as np
+from scipy import special, stats
 
 from companion.chapters.local_aggregation.local_answers import answer_variance
 from companion.chapters.local_aggregation.local_reports import GRID, SIZES, entry_deviation
 from companion.instruments.allowance import ROUNDING
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.instruments.uniformity import exponent
+from companion.ledger.claim import Check, amended, argument, claim, printed
 from companion.printed.alabi2022 import plus_chances, report_loss
 
 Votes = Sequence[tuple[int, ...]]
@@ -135,3 +139,59 @@ def check_bassily() -> Iterator[Check]:
     mean = sum(p * answers[1] for answers, p in in_turn(votes, cautious).items())
     share = Fraction(sum(it[1] for it in votes), len(votes))
     yield printed("bias of an answer that is asked for or not yet by the one before", float(mean - share), "==", 0)
+
+
+def right_chance(voters: int, epsilon: float) -> float:
+    """Chance that the majority of an odd number of voters, who all report one bit by randomised response, has it."""
+    return float(stats.binom.sf(voters // 2, voters, special.expit(epsilon)))
+
+
+def with_rounds(bits: int, epsilon: float, error: float) -> int:
+    """Fewest voters of a protocol of two rounds that finds the bit of a string which an index points to.
+
+    Half of the voters hold the index, a group for each of its digits; then one group holds the string, and reports the
+    bit there. Groups are of one odd size.
+    """
+    groups = math.ceil(math.log2(bits)) + 1
+    size = next(n for n in count(1, 2) if groups * (1 - right_chance(n, epsilon)) <= error)
+    return groups * size
+
+
+def without_rounds(bits: int, epsilon: float, error: float) -> float:
+    """Voters who hold the string that any protocol of one round needs, the index being drawn at random.
+
+    A report holds epsilon tanh(epsilon / 2) nats at most on the string, and those on its bits add up to no more; an
+    error costs log 2 less its entropy on average (Fano).
+    """
+    needed = math.log(2) - float(special.entr([error, 1 - error]).sum())
+    return bits * needed / report_nats(epsilon)
+
+
+def report_nats(epsilon: float) -> float:
+    """Largest divergence of two laws of one report: that of randomised response."""
+    return epsilon * math.tanh(epsilon / 2)
+
+
+@claim("alabi2022:sec-conclusions:separations")
+def check_separations(
+    sizes: Sequence[int] = (10**3, 10**6, 10**9), epsilon: float = 1.0, error: float = 0.1, letters: int = 4
+) -> Iterator[Check]:
+    """Do rounds of questions save voters? A string of bits and an index that points into it."""
+    few = [with_rounds(d, epsilon, error) for d in sizes]
+    many = [without_rounds(d, epsilon, error) for d in sizes]
+    for d, most, least in zip(sizes, few, many, strict=True):
+        what = f"voters needed in one round over voters enough in two, {d:.0e} bits, ε = {epsilon:g}, error {error:g}"
+        yield printed(what, least / most, ">=", 1)
+    slope = exponent(sizes, np.array(many) / few)
+    yield printed("exponent of the number of bits in that ratio", slope, ">=", 0.8)
+    yield amended(f"voters enough in two rounds, {sizes[1]:.0e} bits", few[1], "<=", 700)
+    yield amended("voters needed in one round over the number of bits", many[1] / sizes[1], ">=", 0.79)
+    # a law and another within e^ε of it: at the ends of that range for every letter
+    corners = np.exp(epsilon * np.array(list(product((0, 1), repeat=letters))))[1:-1]
+    laws = [row / row.sum() for row in corners]
+    close = [(p, q) for p, q in product(laws, repeat=2) if abs(np.log(p / q)).max() <= epsilon + ROUNDING]
+    share = max(float(special.rel_entr(p, q).sum()) for p, q in close) / report_nats(epsilon)
+    what = (
+        f"divergence of two laws within ε over ε tanh(ε/2), {len(close)} couples of laws of {letters} letters, largest"
+    )
+    yield argument(what, share, "<=", 1 + ROUNDING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from companion.chapters.local_aggregation.local_costs import mean_rounds
-from companion.chapters.private_aggregation.borda_guarantee import NOISE, additive, check_theorem
+from companion.chapters.private_aggregation.borda_guarantee import NOISE, additive, bad_for_borda, check_theorem
 from companion.chapters.private_aggregation.kwiksort import outsider_ratio
 from companion.chapters.private_aggregation.reduction_one import CONSTANT
 from companion.instruments import surveys as datasets
@@ -265,6 +265,25 @@ def check_interactive(
     yield amended("largest ratio of that error to m^2.5/(ε√n), ε ≤ 1", plain, "<=", 1.6)
     yield from check_theorem(table)
     yield from check_local_noise(measured)
+
+
+@claim("alabi2022:sec-conclusions:separation")
+def check_separation(
+    sizes: Sequence[int] = (4, 16, 64, 256, 1024), epsilons: Sequence[float] = (0.01, 0.1, 1.0)
+) -> Iterator[Check]:
+    """One round has what Corollary 12 promises; in polynomial time its ratio is not known to be near 1."""
+    same, smaller = "of what Corollary 12 promises", "of a ratio near 1, in polynomial time"
+    grid = list(product(sizes, epsilons))
+    over = [additive("local", m, e) / printed_rate(12, m, e) for m, e in grid]
+    what = f"one round's proved error at ratio 5 over Corollary 12's, {len(grid)} pairs (m, ε), m = {sizes[0]} to"
+    most = exponent(sizes, [max(over[i : i + len(epsilons)]) for i in range(0, len(over), len(epsilons))])
+    yield printed(f"{what} {sizes[-1]}: exponent of m, above 0 where rounds have less", most, ">", 0, reading=same)
+    ratio = float(bad_for_borda([(999, 3, 100)]).ratio.iloc[0])
+    yield printed(
+        "ratio of Borda's order without noise where short blocks are stretched", ratio, ">", 1.5, reading=smaller
+    )
+    plain = max(additive("local", m, e) * e / m**2.5 for m, e in grid)
+    yield amended("that error over m^2.5/(ε√n), largest", plain, "<=", 1.6)
 
 
 def local_noise(names: Iterable[str], epsilon: float, repetitions: int) -> pd.DataFrame:

@@ -9,10 +9,13 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import all_rankings
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed.alabi2022 import corollary_3, corollary_4
 from dprank.aggregation.matrix import kemeny_score
 from dprank.data.kendall import kendall_distances
@@ -98,6 +101,58 @@ def check_thm_1(
     # the sum over ordered pairs is twice that over pairs
     yield supplied(f"{excess}, ordered pairs", ratio / 2, "<=", alpha + 1, error=ROUNDING)
     yield amended(f"{excess}, each pair once", ratio, "==", alpha + 1, error=1e-6)
+
+
+def footnote_answers(fraction: float, noise: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Answers for i before j and j before i by footnote 2: one noise for the pair, clipped to [0, 1]."""
+    answer = np.clip(fraction + noise, 0, 1)
+    return answer, 1 - answer
+
+
+@claim("alabi2022:sec-central:independent")
+def check_independent(n_items: int = 4, scale: float = 0.1, points: int = 10_001) -> Iterator[Check]:
+    """Is the noise on each fraction independent? Footnote 2 draws one for two of them, and clips."""
+    every, pairs = "each of the m(m − 1) fractions", "each pair i < j, before clipping"
+    noise = stats.laplace.ppf((np.arange(points) + 0.5) / points, scale=scale)
+    here, there = footnote_answers(0.5, noise)
+    what = f"correlation of the noise on w_ij and on w_ji, w = 1/2, Laplace noise of scale {scale:g}"
+    yield printed(what, float(np.corrcoef(here, there)[0, 1]), "==", 0, reading=every, error=ROUNDING)
+    spent, count = matrix_loss(n_items, 1.0), math.comb(n_items, 2)
+    what = f"exact loss of the noisy fractions of {n_items} items over ε/m² times the numbers that are noised"
+    yield printed(what, spent * n_items**2 / count, "==", 1, reading=pairs, error=ROUNDING)
+    agreed, _ = footnote_answers(1.0, noise)
+    what = f"mean noise after clipping where all voters agree, over −b/2, b = {scale:g}"
+    yield amended(what, float((agreed - 1).mean() / (-scale / 2)), "==", 1, error=1e-3)
+    yield amended("answers of a pair that do not add up to 1", int((here + there != 1).sum()), "==", 0)
+
+
+def second_line(noise: float, scale: float, alpha: float) -> float:
+    """Right side of the second line in the proof of Theorem 1, two opposite voters and two items, at one noise.
+
+    The error of an answer is the mean size of Laplace noise, clipped at one half.
+    """
+    error = -scale * math.expm1(-0.5 / scale)
+    return 4 * error + alpha * (0.5 - min(abs(noise), 0.5))
+
+
+@claim("alabi2022:thm-1:proof")
+def check_thm_1_proof(alpha: float = 1.001, scale: float = 0.01) -> Iterator[Check]:
+    """The second line of the display bounds a mean by a number that the noise moves."""
+    # two items, half of the voters for either order: every order costs 1/2
+    left, at = 0.5, f"two items, voters in two equal halves, b = {scale:g}, α = {alpha:g}"
+    # the right side falls with the size of the noise
+    cut = brentq(lambda noise: second_line(noise, scale, alpha) - left, 0, 0.5)
+    yield printed(
+        f"{at}: chance that noise is so large that the right side is below E K", math.exp(-cut / scale), "==", 0
+    )
+    yield printed(f"{at}, noise 1/10: E K", left, "<=", second_line(0.1, scale, alpha))
+    mean = quad(lambda noise: second_line(noise, scale, alpha) * math.exp(-noise / scale) / scale, 0, 1, points=[0.5])[
+        0
+    ]
+    yield amended(f"{at}: E K over the mean of the right side", left / mean, "<=", 1)
+    yield argument(
+        f"{at}: that mean", mean, "==", 0.5 * alpha + (4 - alpha) * -scale * math.expm1(-0.5 / scale), error=1e-8
+    )
 
 
 def matrix_loss(n_items: int, epsilon: float) -> float:

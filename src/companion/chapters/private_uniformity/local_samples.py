@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from scipy.stats import binom, chi2
 
 from companion.chapters.private_uniformity.central_samples import unif_power
-from companion.chapters.private_uniformity.local_channels import channel_losses, pairing, sign_vectors
+from companion.chapters.private_uniformity.local_channels import (
+    channel_losses,
+    pairing,
+    pointwise_loss,
+    printed_channel,
+    sign_vectors,
+)
 from companion.chapters.private_uniformity.local_moments import randomised, sign_law
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import stream
@@ -296,3 +302,34 @@ def check_private_randomness(
     for row in crossing_power(sufficient_samples(4, bias, delta), epsilon, theta, repetitions).itertuples():
         what = f"m = 4, {row.pairing}, k = {row.samples}, δ = {delta:g}: power"
         yield supplied(what, row.power, ">=", 1 - delta, error=row.error)
+
+
+def reports_ratio(n_items: int, epsilon: float, reports: int = 2) -> float:
+    """Largest log ratio of the law of some reports, each of any ranking, to that of reports of uniform rankings."""
+    law = printed_channel(n_items, epsilon)
+    return float(reports * np.log(law.max(axis=0) / law.mean(axis=0)).max())
+
+
+@claim("busafekete2021:sec-1:local-both")
+def check_local_both(
+    epsilon: float = 1 / 3, delta: float = 0.05, items: Sequence[int] = (2, 3, 4, 5), bias: float = 0.3
+) -> Iterator[Check]:
+    """Can both tests without privacy be run on local reports?"""
+    one, other = "UNIF", "2SAMP"
+    loss = max(pointwise_loss(printed_channel(m, epsilon)) for m in items)
+    what = f"loss of the paper's channel over ε₀, largest, m = {items[0]} to {items[-1]}"
+    yield printed(what, loss / epsilon, "<=", 1 + ROUNDING, reading=one)
+    kept = paper.local_pairs(2, epsilon).mechanism.shrinkage
+    enough = sufficient_samples(2, kept * bias, delta)
+    power = unif_power(2, enough, kept * bias, delta)
+    what = f"power of UNIF on {enough:,} reports, exact threshold of size δ = {delta:g}, m = 2, bias {bias:g}"
+    yield printed(what, power, ">=", 1 - delta, reading=one)
+    most = delta * math.exp(2 * epsilon)
+    what = f"most power of any test of two reports, of size δ = {delta:g}, any m and φ, ε₀ = {epsilon:.3g}"
+    yield printed(what, most, ">=", 1 - delta, reading=other)
+    ratios = [reports_ratio(m, epsilon) / (2 * epsilon) for m in items]
+    what = f"log ratio of two reports' laws, any two rankings to uniform ones, over 2ε₀, largest, m = {items[0]} to"
+    yield argument(f"{what} {items[-1]}", max(ratios), "<=", 1)
+    least = math.log((1 - delta) / delta)
+    yield amended(f"reports that any test needs at least, ε₀ = {epsilon:.3g}, δ = {delta:g}", least / epsilon, ">", 8)
+    yield amended(f"ε₀ below which two reports are too few, δ = {delta:g}", least / 2, ">", 1.47)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -329,3 +329,26 @@ def check_trunc_vs_bucket(
     ):
         what = f"{name} term of Theorem 6 over its power of δ, m = 8, μ = ε₀ = 1/8, δ = e⁻⁸, over the value by hand"
         yield argument(what, term / value, "==", 1, error=ROUNDING)
+
+
+@claim("busafekete2021:sec-1:trun-better")
+def check_trun_better(
+    items: Sequence[int] = (2, 10, 100, 1000), deltas: Sequence[float] = (1e-2, 1e-3, 1e-4), near: float = 1e-6
+) -> Iterator[Check]:
+    """The printed sample sizes of Theorem 6 and of bucketing at few items, at the spread where the first does best."""
+    biases = np.geomspace(near, 1, 400)
+    best = {m: min(bucket_ratio(m, mu, EPSILON_0, DELTA) for mu in biases) for m in items}
+    for m, ratio in best.items():
+        yield printed(f"Theorem 6 over bucketing, δ = 0.05, ε₀ = 1/3, m = {m}, least over μ", ratio, "<", 1)
+    for delta, constant in zip(deltas, (100, 10**5, 10**8), strict=True):
+        ratio = min(bucket_ratio(m, mu, EPSILON_0, delta) for m in items for mu in biases)
+        what = f"the same, least over m and μ, δ = {delta:g}; any constant, here {constant:,}"
+        yield printed(what, ratio, "<", constant)
+    # half of what makes the first term bucketing's own at two items
+    budget = DELTA**1.5 * math.sqrt(math.log(1 / DELTA)) / (1 + DELTA**-1.5 / math.sqrt(2)) / 2
+    ratios = [bucket_ratio(m, near, budget, DELTA) for m in range(2, items[-1] + 1)]
+    what = f"Theorem 6 over bucketing, δ = 0.05, ε₀ = {budget:.2g}, μ = {near:g}, m = 2 to {items[-1]:,}, largest"
+    yield supplied(what, max(ratios), "<", 1)
+    yield argument("the same at two items: 1/2", ratios[0], "==", 0.5, error=ROUNDING)
+    falls = min(a - b for a, b in pairwise(ratios))
+    yield amended(f"μ = {near:g}: least fall of that ratio from one m to the next", falls, ">", 0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, combinations_with_replacement, pairwise, product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ from companion.instruments.sweep import stream
 from companion.instruments.uniformity import all_pairings, all_rankings, distance_counts
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.models.mallows import Mallows, theta_at
-from dprank.uniformity.unif import unif_null_threshold
+from dprank.uniformity.unif import pair_statistic, unif_null_threshold
 
 #: Both errors of a test that tells two laws apart, as the papers of Section 2 count.
 THIRD = 1 / 3
@@ -71,9 +72,17 @@ def listed_distance(rows: NDArray[np.int64]) -> float:
     return float(abs(share - 1 / len(every)).sum() / 2)
 
 
+def singles_by_distance(items: int, rankings: int) -> dict[float, set[int]]:
+    """Of all data sets of some rankings: how many rankings may be seen once, by the plug-in statistic."""
+    every, seen = all_rankings(items), defaultdict[float, set[int]](set)
+    for chosen in combinations_with_replacement(range(len(every)), rankings):
+        seen[empirical_distance(every[list(chosen)])].add(sum(n == 1 for n in Counter(chosen).values()))
+    return seen
+
+
 @claim("busafekete2021:sec-2:tv-statistic")
 def check_tv_statistic(items: int = 50, rankings: int = 1000) -> Iterator[Check]:
-    """The plug-in statistic: a sum over m! rankings, or over those that were seen."""
+    """The plug-in statistic: a sum over m! rankings, or over those that were seen; and not that of the other tests."""
     looked = rankings * items * math.ceil(math.log2(rankings))
     what = f"log₁₀ of the entries that sorting {rankings:,} rankings of {items} items looks at, against log₁₀ m!"
     yield printed(what, math.log10(looked), ">=", math.lgamma(items + 1) / math.log(10))
@@ -84,6 +93,8 @@ def check_tv_statistic(items: int = 50, rankings: int = 1000) -> Iterator[Check]
     yield amended(
         f"the sum over what was seen, off that over all m!, {len(cells)} data sets", off, "==", 0, error=ROUNDING
     )
+    what = "4 rankings of 3 items: most numbers of rankings seen once (Paninski's statistic) that go with one distance"
+    yield amended(what, max(map(len, singles_by_distance(3, 4).values())), ">", 1)
     few = [rows for rows in data if len(rows) <= math.factorial(rows.shape[1])]
     by_count = [1 - len(np.unique(rows, axis=0)) / math.factorial(rows.shape[1]) for rows in few]
     off = max(abs(empirical_distance(rows) - share) for rows, share in zip(few, by_count, strict=True))
@@ -98,14 +109,17 @@ def log_repeats(law: Mallows) -> float:
 
 @claim("busafekete2021:sec-2:adapt")
 def check_adapt(items: Sequence[int] = (30, 50, 100), epsilon: float = 0.5, delta: float = 0.05) -> Iterator[Check]:
-    """Tests that see which rankings are equal, and no more, on Mallows laws: before any two are, they see nothing."""
+    """Tests that see which rankings are equal, and no more, on Mallows laws: before any two are, they see nothing.
+
+    On the two cells of a pair of items the same tests see which rankings agree on it, and that is all UNIF looks at.
+    """
     for m in items:
         law = Mallows(m, theta_at(m, epsilon))
         # n(n−1)/2 couples, each equal with that chance: below this n no two are with probability 1/2 and more
         blind = -log_repeats(law) / 2 / math.log(10)
         enough = math.log10(unif_samples(m, law.theta, delta))
         of = f"ε = {epsilon:g}, m = {m}: log₁₀ of the rankings up to which all differ, more likely than not"
-        yield printed(f"{of}, less that of UNIF's k", blind - enough, ">", 3)
+        yield printed(f"{of}, less that of UNIF's k", blind - enough, ">", 3, reading="each ranking is a cell")
     counts = distance_counts(4) * math.exp(-0.5) ** (2.0 * np.arange(7))
     direct = math.log(counts.sum()) - 2 * Mallows(4, 0.5).log_normaliser
     yield argument(
@@ -115,6 +129,28 @@ def check_adapt(items: Sequence[int] = (30, 50, 100), epsilon: float = 0.5, delt
         0,
         error=ROUNDING,
     )
+    signs, coincident = coincidences(3, 2)
+    n, pairs = signs.shape[1:]
+    y = pair_statistic(signs)
+    whole = np.rint(n * y)
+    orders = int((np.sign(np.subtract.outer(whole, whole)) != np.sign(np.subtract.outer(coincident, coincident))).sum())
+    of = f"{len(y)} data sets, n = {n}, {pairs} pairs"
+    what = f"couples of them that UNIF and the collision tests of its pairs, added up, order differently, of {of}"
+    yield printed(what, orders, ">", 0, reading="the two orders of a pair are cells")
+    off = abs(y - (4 * coincident / n - pairs * (n - 2))).max()
+    yield amended(
+        f"Y off 4/n times the couples of rankings that agree on a pair, less m(n − 2)/2, {of}",
+        off,
+        "==",
+        0,
+        error=ROUNDING,
+    )
+
+
+def coincidences(rankings: int, pairs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All signs that some rankings can have on some pairs, and how many couples of rankings agree, over the pairs."""
+    signs = np.array(list(product((-1, 1), repeat=rankings * pairs))).reshape(-1, rankings, pairs)
+    return signs, sum((signs[:, a] == signs[:, b]).sum(axis=1) for a, b in combinations(range(rankings), 2))
 
 
 def singles_moments(n: int, chances: ArrayLike, counts: ArrayLike) -> tuple[float, float]:
@@ -292,12 +328,3 @@ def check_small_m(epsilon: float = 0.5, delta: float = 0.05, rankings: Sequence[
                 f"power of UNIF less that of the coincidence test, m = {m}, ε = {epsilon:g}, n = {n}", lead, ">", 0.01
             )
             yield argument(f"size of the coincidence test there, m = {m}, n = {n}", size, "<=", delta)
-
-
-@claim("busafekete2021:sec-2:unknown-domain")
-def check_unknown_domain() -> Iterator[Check]:
-    """The rate for a domain that is not known against the bound for one that is."""
-    d, epsilon = np.meshgrid(np.geomspace(2, 1e12, 40), np.geomspace(1e-4, 1, 30))
-    over = (d ** (2 / 3) / epsilon**6) / (np.sqrt(d) / epsilon**2)
-    yield printed("d^(2/3)/ε⁶ over √d/ε², below which no test is, smallest, d = 2 to 10¹², ε ≤ 1", over.min(), ">=", 1)
-    yield argument("that ratio at ε = 1 and d = 64: 2", 64 ** (2 / 3) / math.sqrt(64), "==", 2, error=ROUNDING)

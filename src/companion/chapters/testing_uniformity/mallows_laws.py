@@ -10,11 +10,11 @@ from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import sparse, special, stats
 
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.uniformity import all_distances, all_rankings, distance_counts, distance_law
-from companion.ledger.claim import Check, amended, argument, claim, content, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.aggregation import lower_bounds
 from dprank.models.mallows import Mallows, theta_at
 
@@ -220,19 +220,62 @@ def check_exponential(items: int = 3, phis: Sequence[float] = (0.1, 0.4, 0.9)) -
     yield amended(what, abs(slope).max(), "==", 0, error=ROUNDING)
 
 
+def fixed_power(rankings: int, delta: float, private: bool = True) -> float:
+    """Largest power at size `delta` against two items' equal rankings, of the tests that toss no coin; or the private.
+
+    An answer that has chance 0 on one of two neighbours has it on the other: a private one is the same on all data
+    that single replacements lead to from one.
+    """
+    data = np.arange(2**rankings)
+    flipped = data[:, None] ^ 2 ** np.arange(rankings) if private else data[:, None]
+    near = sparse.coo_array((np.ones(flipped.size), (np.repeat(data, flipped.shape[1]), flipped.ravel())))
+    parts = sparse.csgraph.connected_components(near)[1]
+    ends = parts[[0, -1]]
+    size = np.isin(parts, ends).mean()
+    return float(size <= delta)
+
+
+def coin_test(rankings: int, epsilon_0: float, cut: float) -> Array:
+    """Log odds to reject of a test of two items that tosses a coin, by how often one order was seen.
+
+    They rise by `epsilon_0` with the lead over half of the rankings, 0 at `cut`: a ranking moves the logarithms of
+    both answers' chances by `epsilon_0` at most.
+    """
+    return np.asarray(epsilon_0 * (abs(np.arange(rankings + 1) - rankings / 2) - cut))
+
+
 @claim("busafekete2021:def-tester")
-def check_tester(epsilon: float = 0.25, delta: float = 0.05, points: int = 200) -> Iterator[Check]:
-    """The definition of a tester: something satisfies it, and not without data."""
+def check_tester(
+    epsilon: float = 0.25, delta: float = 0.05, points: int = 200, epsilon_0: float = 1 / 3, rankings: int = 200
+) -> Iterator[Check]:
+    """The definition of a tester: something satisfies it, not without data; and nothing private, without a coin."""
     n, lead = two_item_tester(epsilon, delta)
     size = two_item_power(n, lead, 0.5)
     powers = [two_item_power(n, lead, 0.5 + bias) for bias in np.linspace(epsilon, 0.5, points)]
     case = f"m = 2, ε = {epsilon:g}, δ = {delta:g}"
-    yield printed(f"{case}, n = {n}: probability to reject uniform rankings", size, "<=", delta)
-    yield printed(f"{case}, n = {n}: least power over the alternatives, either centre", np.min(powers), ">=", 1 - delta)
+    yield supplied(f"{case}, n = {n}, no coin: probability to reject uniform rankings", size, "<=", delta)
+    yield supplied(
+        f"{case}, n = {n}, no coin: least power over the alternatives, either centre", np.min(powers), ">=", 1 - delta
+    )
     what = "larger error of the best symmetric threshold"
     yield argument(f"{case}, n = {n}: {what}", larger_error(n, epsilon), "==", max(size, 1 - powers[0]), error=ROUNDING)
     fewer = min(larger_error(k, epsilon) for k in range(1, n))
-    yield content(f"{case}, n < {n}: {what}", fewer, ">", delta)
+    yield argument(f"{case}, n < {n}: {what}", fewer, ">", delta)
+    what = "power at φ = 0 of the f from six rankings of two items to {0, 1} of size ≤ δ that are private for some ε₀"
+    yield printed(f"{what}, largest", fixed_power(6, delta), ">=", 1 - delta)
+    yield argument("the same of all of them", fixed_power(6, delta, private=False), "==", 1)
+    odds = coin_test(rankings, epsilon_0, rankings / 7)
+    reject = special.expit(odds)
+    seen = np.arange(rankings + 1)
+    size, *powers = (stats.binom.pmf(seen, rankings, p) @ reject for p in (0.5, *np.linspace(0.5 + epsilon, 1, points)))
+    moves = [float(abs(np.diff(special.log_expit(side))).max()) for side in (odds, -odds)]
+    with_coin = f"{case}, n = {rankings}, f a chance to reject"
+    yield supplied(
+        f"{with_coin}: privacy loss over ε₀, ε₀ = {epsilon_0:.3g}", max(moves) / epsilon_0, "<=", 1 + ROUNDING
+    )
+    yield amended(f"{with_coin}: loss over ε₀, all of it", max(moves) / epsilon_0, "==", 1, error=ROUNDING)
+    yield supplied(f"{with_coin}: probability to reject uniform rankings", size, "<=", delta)
+    yield supplied(f"{with_coin}: least power over the alternatives", min(powers), ">=", 1 - delta)
 
 
 def known_centre_power(items: int, theta: float, n: int, size: float, coin: bool = True) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,7 @@ from companion.chapters.testing_uniformity.fixed_epsilon import bracket, null_va
 from companion.chapters.testing_uniformity.mallows_laws import mahonian, printed_sum, table_entries
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import divergence, exponent
+from companion.instruments.uniformity import all_distances, divergence, exponent
 from companion.ledger.claim import Check, amended, argument, claim, printed
 from dprank.data.kendall import kendall_distance
 from dprank.models.mallows import Mallows, theta_at
@@ -141,24 +142,92 @@ def check_closed_form(items: int = 4, epsilon: float = 0.5, primes: tuple[int, i
     yield amended("m = 2: φ_ε off (1 − 2ε)/(1 + 2ε)", two, "==", 0, error=ROUNDING)
 
 
+def samples_distance(items: int, theta: float, n: int) -> float:
+    """Total variation distance of n Mallows rankings of one known centre from uniform ones, by all outcomes."""
+    one = np.exp(-theta * all_distances(items)[0])
+    law = reduce(np.kron, [one / one.sum()] * n)
+    return float(abs(law - 1 / len(law)).sum() / 2)
+
+
 @claim("busafekete2021:sec-8:lecam")
 def check_lecam(
-    items: Sequence[int] = (100, 1000, 10_000), epsilons: Sequence[float] = (0.1, 0.5, 0.9)
+    items: Sequence[int] = (100, 1000, 10_000),
+    epsilons: Sequence[float] = (0.1, 0.5, 0.9),
+    small: float = 0.01,
+    delta: float = 0.05,
 ) -> Iterator[Check]:
-    """The divergence, that it falls with phi, and how far the bounds on phi_epsilon carry it."""
+    """The divergence, that it falls with phi, how far bounds on phi_epsilon carry it; and what needs neither."""
+    by_kl, any_bound = "a bound by the divergence", "any bound by Le Cam's method"
     curves = [[divergence(Mallows(m, x / math.sqrt(null_variance(m)))) for x in np.linspace(0.1, 6, 25)] for m in items]
     yield printed(
         f"least rise of KL with 1 − φ, m = {items[0]} to {items[-1]:,}",
         min(b - a for c in curves for a, b in pairwise(c)),
         ">",
         0,
+        reading=by_kl,
     )
     cells = [(m, e, theta_at(m, e)) for m in items for e in epsilons]
     found = [divergence(Mallows(m, theta)) for m, _, theta in cells]
     square = max(kl / (theta**2 * null_variance(m) / 2) for kl, (m, _, theta) in zip(found, cells, strict=True))
     yield printed(
-        f"KL at φ_ε over (ln φ_ε)² σ²/2, largest of {len(cells)}: it needs no more than a bound on φ_ε", square, "<=", 1
+        f"KL at φ_ε over (ln φ_ε)² σ²/2, largest of {len(cells)}: it needs no more than a bound on φ_ε",
+        square,
+        "<=",
+        1,
+        reading=by_kl,
     )
+    without = (1 - 2 * delta) / small
+    what = (
+        f"rankings that any test needs at ε = {small:g}, δ = {delta:g}, by nε ≥ 1 − 2δ: neither KL nor φ_ε; trivial: 1"
+    )
+    yield printed(what, without, "<=", 1, reading=any_bound)
+    shares = [samples_distance(3, theta_at(3, e), n) / (n * e) for e in epsilons[:2] for n in (2, 3, 4)]
+    yield argument(
+        "distance of n rankings of 3 items from uniform ones over nε, largest of six cases", max(shares), "<=", 1
+    )
+    yield amended(
+        f"rankings that any test needs at ε = {small:g}, δ = {delta:g}, by nε ≥ 1 − 2δ",
+        without,
+        "==",
+        90,
+        error=ROUNDING,
+    )
+    half = [kl for kl, (_, e, _) in zip(found, cells, strict=True) if e == 0.5]
+    what = f"2(1 − 2δ)²/KL, what KL proves of any test that knows the centre, ε = 1/2, m = {items[0]} to {items[-1]:,}"
+    yield amended(f"{what}: largest", 2 * (1 - 2 * delta) ** 2 / min(half), "<=", 2)
     bounded = [(kl, e) for kl, (m, e, _) in zip(found, cells, strict=True) if math.isfinite(bracket(m, e)[1])]
     share = max(kl / (-8 * math.log1p(-e)) for kl, e in bounded)
     yield amended(f"KL at φ_ε over 8 log(1/(1 − ε)), largest of {len(bounded)}", share, "<=", 1)
+
+
+def normaliser_excess(items: int, theta: float) -> float:
+    """log Z - log m! + theta m (m - 1) / 4: at least 0 (Jensen), and theta^2 sigma^2 / 2 at most.
+
+    The second since log(sinh x / x) is concave in x^2, with slope 1/6 at most.
+    """
+    return Mallows(items, theta).log_normaliser - math.lgamma(items + 1) + theta * items * (items - 1) / 4
+
+
+@claim("busafekete2021:sec-8:hard-nut")
+def check_hard_nut(
+    items: Sequence[int] = (100, 300, 1000, 3000, 10_000),
+    epsilon: float = 0.5,
+    small: float = 0.01,
+    delta: float = 0.05,
+) -> Iterator[Check]:
+    """Is Z at phi_epsilon hard to bound, and is that unavoidable?"""
+    laws = {m: theta_at(m, epsilon) for m in items}
+    ranges = [theta**2 * null_variance(m) / 2 for m, theta in laws.items()]
+    grid = f"ε = {epsilon:g}, m = {items[0]} to {items[-1]:,}"
+    what = f"{grid}: exponent of m in the log of upper over lower bound on Z(φ_ε), above 0 if they drift apart"
+    yield printed(what, exponent(items, ranges), ">", 0.01)
+    what = f"rankings that any test needs at ε = {small:g}, δ = {delta:g}, by nε ≥ 1 − 2δ, which has no Z; trivial: 1"
+    yield printed(what, (1 - 2 * delta) / small, "<=", 1)
+    wide = [(m, x / math.sqrt(null_variance(m))) for m in (2, 3, 10, *items) for x in (0.5, 1, 3, 10)]
+    wide += laws.items()
+    excess = np.array([normaliser_excess(m, theta) for m, theta in wide])
+    most = np.array([theta**2 * null_variance(m) / 2 for m, theta in wide])
+    of = f"log Z − log m! + θm(m−1)/4, {len(wide)} laws, m = 2 to {items[-1]:,}"
+    yield amended(f"{of}: smallest", float(excess.min()), ">=", 0)
+    yield amended(f"{of}: largest over θ²σ²/2", float((excess / most).max()), "<=", 1, error=1e-8)
+    yield amended(f"{grid}: upper over lower bound on Z(φ_ε), largest", math.exp(max(ranges)), "<=", 2.6)

@@ -16,11 +16,12 @@ from companion.chapters.testing_uniformity.power import row_distances
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import BAR, CALIBRATION, COLOURS, key, note, panels, styled
 from companion.instruments.sweep import stream
-from companion.instruments.uniformity import all_distances, distance_law
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.instruments.uniformity import all_distances, distance_law, exponent
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from companion.printed import busafekete2021 as paper
 from dprank.models.mallows import Mallows, theta_at
 from dprank.uniformity.two_sample import TwoSample
+from dprank.uniformity.unif import unif_null_sf
 
 
 def pair_law(n_items: int, phi: float) -> NDArray[np.float64]:
@@ -239,6 +240,96 @@ def check_one_sample(delta: float, n_items: int = 4, phi: float = 0.0) -> Iterat
     yield amended(best, unknown, "==", delta, error=ROUNDING)
     yield amended(f"size with the centre given, m = {n_items}", test.exact_size, "<=", delta)
     yield amended(known, power, ">=", 1 - delta)
+
+
+def last_power(n_items: int, last: int, threshold: float) -> float:
+    """Power of 2SAMP where so many items are always last, in any order, and all else is uniform; exact.
+
+    Who is last and who is not are in one order in every ranking: the two groups' distances add up.
+    """
+    among = distance_law(last)
+    rest = np.floor(threshold) - np.arange(len(among))
+    return float(among @ np.where(rest < 0, 0.0, Mallows(n_items - last, 0.0).distance_cdf(np.maximum(rest, 0))))
+
+
+def last_unif_power(n_items: int, last: int, rankings: int) -> float:
+    """Largest power of UNIF as printed there: each item that is always last makes a pair all of one order, at most."""
+    return float(unif_null_sf(n_items // 2 - last, rankings, paper.unif_threshold(n_items, 0.05) - last * rankings))
+
+
+@claim("busafekete2021:sec-1:no-bias")
+def check_no_bias(n_items: int = 1000, last: int = 10, delta: float = 0.05) -> Iterator[Check]:
+    """How much likelier a test accepts without a bias than with one: of Mallows laws, and of others."""
+    test = paper.two_sample(n_items, delta)
+    accepts, often = 1 - test.exact_size, (1 - delta) / delta
+    missed = most_missed(n_items, test.least_gap, test.threshold)
+    what = f"2SAMP, m = {n_items}, δ = {delta:g}: how many times likelier it accepts uniform rankings than"
+    law = f"those of any Mallows law with 1 − φ ≥ {test.least_gap:.3g}, at least"
+    yield printed(
+        f"{what} {law}", accepts / max(missed, 1e-9), ">=", often, reading="a bias is a Mallows law far enough"
+    )
+    power = last_power(n_items, last, test.threshold)
+    law = f"those where {last} items are always last"
+    yield printed(f"{what} {law}", accepts / (1 - power), ">=", often, reading="any bias")
+    yield amended(f"power of 2SAMP where {last} of {n_items} items are always last", power, "<=", 0.02)
+    rankings = round(paper.unif_samples(n_items, math.inf, delta))
+    unif = last_unif_power(n_items, 1, rankings)
+    yield amended(f"power of UNIF, its least k, {rankings}, one of {n_items} items always last", unif, "<=", 0.001)
+    ten, one = (-math.log10(1 / math.comb(n_items, g)) for g in (last, 1))
+    yield amended(f"−log₁₀ of 1 less the distance from uniform, {last} items always last", ten, ">=", 23)
+    yield argument("the same, one item always last", one, "==", math.log10(n_items), error=ROUNDING)
+
+
+def least_shift(n_items: int, theta: float, points: int = 2000) -> float:
+    """Lower bound on how far the mean distance of two Mallows rankings lies below that of uniform ones.
+
+    A pair of bias b is in one order in both with chance (1 + b^2) / 2, and the bias grows with the gap: the sum over
+    gaps is bounded block by block.
+    """
+    every = n_items <= points
+    ends = np.arange(1.0, n_items + 1) if every else np.unique(np.round(np.geomspace(1, n_items, points)))
+    low, high = ends[:-1], ends[1:]
+    pairs = (high - low) * (2 * n_items - low - high + 1) / 2
+    return float(pairs @ Mallows(n_items, theta).bias(low) ** 2 / 2)
+
+
+def bounded_moves(n_items: float) -> float:
+    """Bound on the squared moves of the distance, summed over the places at which both rankings insert their items.
+
+    Item i inserted elsewhere turns i - 1 pairs at most among the first i, and of each later item two at most.
+    """
+    return 14 / 3 * n_items**3
+
+
+def least_power_near(n_items: int, theta: float, delta: float) -> float:
+    """Lower bound on the power of 2SAMP's line 6, by the bounded differences inequality."""
+    margin = math.sqrt(n_items**3 * math.log(1 / delta) / 12)
+    room = max(least_shift(n_items, theta) - margin, 0.0)
+    return -math.expm1(-2 * room**2 / bounded_moves(n_items))
+
+
+@claim("busafekete2021:sec-4.2:only-when")
+def check_only_when(
+    items: Sequence[int] = (10**4, 10**6, 10**8, 10**10, 10**12), delta: float = 0.05
+) -> Iterator[Check]:
+    """Does 2SAMP work only where 1 - phi is at least of order 1/m? Line 3 lets it run only there."""
+    line_3 = [m * gap for m in items if (gap := paper.two_sample_gap(m, delta)) > 0]
+    few, many = (f"10^{math.log10(m):.3g}" for m in (items[0], items[-1]))
+    of = f"m = {few} to {many}, δ = {delta:g}"
+    what = f"m times the least 1 − φ_ε that line 3 lets pass, {of}: smallest"
+    yield printed(what, min(line_3), ">=", 8, reading="the algorithm, which line 3 stops elsewhere", error=ROUNDING)
+
+    def lack(scaled: float, m: int) -> float:
+        return least_power_near(m, scaled * m**-1.25, delta) - (1 - delta)
+
+    enough = [m * -math.expm1(-brentq(lack, 1e-2, 1e6, args=(m,)) * m**-1.25) for m in items]
+    what = f"exponent of m in m(1 − φ) from which on the power is proved to be ≥ {1 - delta:g}, {of}; 0 if it is Ω(1)"
+    yield printed(what, exponent(items, enough), ">=", -0.01, reading="the comparison of line 6")
+    yield amended(
+        f"m(1 − φ) there over m^(−1/4), {of}: largest", max(np.array(enough) * np.array(items) ** 0.25), "<=", 30
+    )
+    share = [a / b for a, b in zip(enough, line_3, strict=True)]
+    yield amended(f"the same over what line 3 asks for, at m = {many}", share[-1], "<=", 0.004)
 
 
 def pair_distances(n_items: int, gap: float, *, repetitions: int, rng: np.random.Generator) -> NDArray[np.int64]:

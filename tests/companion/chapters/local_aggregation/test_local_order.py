@@ -1,6 +1,8 @@
+import math
 from fractions import Fraction
 from itertools import permutations
 
+import numpy as np
 import pytest
 
 from companion.chapters.local_aggregation import local_order as module
@@ -58,3 +60,20 @@ def test_apart_counts():
     half = Fraction(1, 2)
     assert module.apart({(0,): half, (1,): half}, {(0,): half, (2,): half}) == 2
     assert module.beside_sphere(2, 1.0) == pytest.approx(2 * 1.1276259652063807)
+
+
+def test_two_rounds_by_all_reports_and_one_by_its_best(monkeypatch):
+    kept = 1 / (1 + math.exp(-1.0))
+    by_hand = kept**3 + 3 * kept**2 * (1 - kept)
+    assert module.right_chance(3, 1.0) == pytest.approx(by_hand)
+    laws = [np.array([kept, 1 - kept]), np.array([1 - kept, kept])]
+    assert module.report_nats(1.0) == pytest.approx(laws[0] @ np.log(laws[0] / laws[1]))
+    # with one bit, and no error allowed, the string's owner must say it: log 2 nats
+    assert module.without_rounds(1, 1.0, 0.0) == pytest.approx(math.log(2) / module.report_nats(1.0))
+    record = module.check_separations()
+    assert record.verdict == "holds"
+    assert all(c.outcome for c in record)
+    monkeypatch.setattr(module, "report_nats", lambda epsilon: epsilon**2 / 4)
+    assert not all(c.outcome for c in module.check_separations() if c.about == "argument")
+    monkeypatch.setattr(module, "without_rounds", lambda bits, epsilon, error: 100.0)
+    assert module.check_separations().verdict == "refuted"

@@ -193,3 +193,12 @@ def test_excess_is_that_of_the_orders():
     assert wide["data"].tolist() == ["two camps", "parties"]
     assert study.ahead(frame)[50.0].tolist() == [study.MATRIX, "level"]
     assert study.ahead(frame.assign(se=1.0))[50.0].tolist() == ["level", "level"]
+
+
+def test_a_separation_depends_on_what_is_promised(monkeypatch):
+    record = study.check_separation()
+    assert record.verdict == "depends on the reading"
+    assert all(c.outcome for c in record if c.about == "corrected")
+    right = study.additive
+    monkeypatch.setattr(study, "additive", lambda model, m, epsilon: right(model, m, epsilon) * m)
+    assert study.check_separation().verdict == "holds"

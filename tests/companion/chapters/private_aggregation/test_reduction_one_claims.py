@@ -1,7 +1,7 @@
 """Exact but for means of simulations, whose streams are fixed; the chance that one was unlucky is below 1e-6 a test."""
 
 import math
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
@@ -165,3 +165,47 @@ def test_the_exponential_mechanism_needs_no_law_of_the_voters(monkeypatch):
     assert derive(matrix_order.check_generative()) == "refuted"
     monkeypatch.setattr(matrix_order.ExponentialMechanism, "additive_error", lambda self, n: 100.0)
     assert derive(matrix_order.check_generative()) == "holds"
+
+
+def test_second_line_by_hand_and_with_its_mean(monkeypatch):
+    assert module.second_line(0.1, 0.01, 1.0) == pytest.approx(0.04 + 0.4)
+    record = module.check_thm_1_proof()
+    assert record.verdict == "refuted"
+    assert all(c.outcome for c in record if c.about in ("corrected", "argument"))
+    right = module.second_line
+    monkeypatch.setattr(module, "second_line", lambda noise, scale, alpha: right(noise, scale, alpha) - 0.04)
+    assert not all(c.outcome for c in module.check_thm_1_proof() if c.about in ("corrected", "argument"))
+
+
+def test_noise_of_a_pair_is_not_that_of_two_fractions(monkeypatch):
+    assert module.check_independent().verdict == "depends on the reading"
+
+    def apart(fraction, noise):
+        return fraction + noise, 1 - fraction + np.random.default_rng(1).permutation(noise)
+
+    monkeypatch.setattr(module, "footnote_answers", apart)
+    assert not all(c.outcome for c in module.check_independent() if c.about == "corrected")
+    monkeypatch.setattr(module, "matrix_loss", lambda n_items, epsilon: epsilon)
+    assert module.check_independent().verdict == "refuted"
+
+
+def test_best_orders_are_drawn_by_the_mechanism_itself(monkeypatch):
+    m, epsilon = 3, 1.0
+    mechanism = matrix_order.ExponentialMechanism.calibrated(n_items=m, epsilon=epsilon)
+    copies = math.ceil(6 * math.log(12))
+    least = 1.0
+    for voters in combinations_with_replacement(all_rankings(m), 4):
+        cost = np.array(
+            [
+                sum((np.sign(np.subtract.outer(a, a)) != np.sign(np.subtract.outer(b, b))).sum() // 2 for b in voters)
+                for a in all_rankings(m)
+            ]
+        )
+        weight = np.exp(-mechanism.rate * copies * cost)
+        least = min(least, weight[cost == cost.min()].sum() / weight.sum())
+    assert matrix_order.best_share(m) == pytest.approx(least)
+    record = matrix_order.check_inefficient(few=(2, 3))
+    assert record.verdict == "holds"
+    assert all(c.outcome for c in record)
+    monkeypatch.setattr(matrix_order, "best_share", lambda m: 0.5)
+    assert not all(c.outcome for c in matrix_order.check_inefficient(few=(2,)) if c.about == "corrected")

@@ -90,6 +90,6 @@ def test_no_ranking_is_easier_for_the_local_test_than_equal_ones():
 
 @pytest.mark.slow
 def test_private_tests_need_more(monkeypatch):
-    assert figure_3.check_more().verdict == "holds"
+    assert figure_3.check_more().verdict == "needs a condition"
     monkeypatch.setattr(figure_3, "unif_power", lambda m, k, bias, delta: 1.0)
     assert figure_3.check_more().verdict == "refuted"

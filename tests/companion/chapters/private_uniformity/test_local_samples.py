@@ -59,3 +59,17 @@ def test_a_random_pairing_gains(monkeypatch):
     assert all(c.outcome for c in record)
     monkeypatch.setattr(local_samples, "mean_square_bias", lambda law: float(law.bias(np.array([1]))[0]) ** 2)
     assert local_samples.check_pairing_gain().verdict == "refuted"
+
+
+def test_two_local_reports_hardly_tell(monkeypatch):
+    law = local_channels.printed_channel(3, 1.0)
+    uniform = law.mean(axis=0)
+    pairs = [np.log(np.outer(a, b) / np.outer(uniform, uniform)).max() for a in law for b in law]
+    assert abs(local_samples.reports_ratio(3, 1.0) - max(pairs)) < 1e-12
+    record = local_samples.check_local_both()
+    assert record.verdict == "depends on the reading"
+    assert [c.outcome for c in record if c.reading] == [True, True, False]
+    monkeypatch.setattr(local_samples, "sufficient_samples", lambda m, bias, delta: 100)
+    assert local_samples.check_local_both().verdict == "refuted"
+    monkeypatch.setattr(local_samples, "reports_ratio", lambda m, epsilon: 3 * epsilon)
+    assert not all(c.outcome for c in local_samples.check_local_both() if c.about == "argument")

@@ -113,3 +113,14 @@ def test_trun_is_worse_away_from_uniformity(monkeypatch):
     assert trun_samples.check_trunc_worse().verdict == "holds"
     monkeypatch.setattr(trun_samples, "bucket_rankings", lambda m, mu, e, d: trun_samples.theorem_6(m, mu, e, d).max())
     assert trun_samples.check_trunc_worse().verdict == "refuted"
+
+
+def test_few_items_do_truncation_no_good(monkeypatch):
+    record = trun_samples.check_trun_better()
+    assert record.verdict == "needs a condition"
+    assert all(c.outcome for c in record if c.about in ("corrected", "argument"))
+    right = trun_samples.theorem_6
+    monkeypatch.setattr(trun_samples, "theorem_6", lambda *args: right(*args) / 1e9)
+    assert trun_samples.check_trun_better().verdict == "holds"
+    monkeypatch.setattr(trun_samples, "theorem_6", lambda m, *args: right(m, *args) * m)
+    assert not all(c.outcome for c in trun_samples.check_trun_better() if c.about == "corrected")

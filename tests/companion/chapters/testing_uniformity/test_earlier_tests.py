@@ -54,6 +54,8 @@ MUTANTS = {
     "singles_moments": (lambda x: (x[0], 4 * x[1]), earlier.check_paninski),
     "repeats_moments": (lambda x: (x[0], 4 * x[1]), earlier.check_general_epsilon),
     "singles_power": (lambda x: (x[0], 1.0), earlier.check_small_m),
+    "coincidences": (lambda x: (x[0], x[1] + x[0][:, 0, 0]), earlier.check_adapt),
+    "singles_by_distance": (lambda x: {k: {min(v)} for k, v in x.items()}, earlier.check_tv_statistic),
 }
 
 
@@ -70,6 +72,12 @@ def test_a_broken_twin_is_seen(monkeypatch, name):
 
 
 def test_the_verdicts():
-    checks = (earlier.check_plug_in, earlier.check_unknown_domain, earlier.check_small_m, earlier.check_polynomial)
+    checks = (earlier.check_plug_in, earlier.check_small_m, earlier.check_polynomial)
     assert {check().verdict for check in checks} == {"holds"}
     assert earlier.check_tv_statistic().verdict == "refuted"
+    record = earlier.check_adapt()
+    assert record.verdict == "depends on the reading"
+    assert {c.reading: c.outcome for c in record if c.reading} == {
+        "each ranking is a cell": True,
+        "the two orders of a pair are cells": False,
+    }

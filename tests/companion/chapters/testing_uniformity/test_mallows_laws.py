@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -57,3 +57,20 @@ def test_geometric_means_stay_around_one_centre_only(monkeypatch):
     wrong[0, 5] = 0
     monkeypatch.setattr(mallows_laws, "all_distances", lambda items: wrong)
     assert mallows_laws.check_kendall((3,)).verdict == "refuted"
+
+
+def test_a_private_function_of_the_rankings_alone_is_constant(monkeypatch):
+    for private in (True, False):
+        powers = []
+        for f in product((0, 1), repeat=8):
+            apart = [(a, a ^ 1 << i) for a in range(8) for i in range(3)]
+            if np.mean(f) <= 0.3 and (not private or all(f[a] == f[b] for a, b in apart)):
+                powers.append(min(f[0], f[-1]))
+        assert mallows_laws.fixed_power(3, 0.3, private) == max(powers)
+    record = mallows_laws.check_tester()
+    assert record.verdict == "needs a condition"
+    right = mallows_laws.coin_test
+    monkeypatch.setattr(mallows_laws, "coin_test", lambda n, epsilon_0, cut: 1.01 * right(n, epsilon_0, cut))
+    assert mallows_laws.check_tester().verdict == "refuted"
+    monkeypatch.setattr(mallows_laws, "fixed_power", lambda n, delta, private=True: 1.0)
+    assert mallows_laws.check_tester().verdict == "holds"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -107,3 +107,58 @@ def test_the_figure_draws_every_law():
     names = [text.get_text() for text in two_samples.draw_distance_laws(laws).legends[0].get_texts()]
     curves = ["shuffled", "lean 0.1", "lean 0.5"]
     assert sorted(names) == sorted([*curves, "threshold, printed", "threshold, 5 % false alarms"])
+
+
+def test_a_group_that_is_last_by_all_pairs_of_such_rankings():
+    m, last = 5, 2
+    rows = [row for row in permutations(range(m)) if all(row[i] >= m - last for i in range(m - last, m))]
+    for threshold in (-0.5, 0, 2.5, 4):
+        near = np.mean([kendall_distance(a, b) <= threshold for a in rows for b in rows])
+        assert two_samples.last_power(m, last, threshold) == pytest.approx(near)
+
+
+def test_evidence_of_no_bias_depends_on_what_a_bias_is(monkeypatch):
+    record = two_samples.check_no_bias()
+    assert record.verdict == "depends on the reading"
+    assert all(c.outcome for c in record if c.about in ("corrected", "argument"))
+    monkeypatch.setattr(two_samples, "last_power", lambda m, last, threshold: 0.96)
+    assert two_samples.check_no_bias().verdict == "holds"
+
+
+@each("m", [4, 5])
+def test_shift_is_below_that_of_all_pairs(m):
+    for theta in (0.1, 1.0):
+        law = two_samples.pair_law(m, math.exp(-theta))
+        exact = m * (m - 1) / 4 - law @ np.arange(len(law))
+        assert two_samples.least_shift(m, theta) == pytest.approx(exact)
+        assert exact / 2 < two_samples.least_shift(m, theta, points=3) < exact
+
+
+def test_one_item_inserted_elsewhere_moves_the_distance_by_no_more():
+    m = 4
+
+    def inserted(places):
+        order = []
+        for item, place in enumerate(places):
+            order.insert(place, item)
+        return np.argsort(order)
+
+    every = list(product(*(range(i + 1) for i in range(m))))
+    for i in range(1, m):
+        most = max(
+            abs(kendall_distance(inserted(v), b) - kendall_distance(inserted((*v[:i], w, *v[i + 1 :])), b))
+            for v in every
+            for w in range(i + 1)
+            for b in permutations(range(m))
+        )
+        assert most <= 2 * m - i - 2
+    assert 2 * sum((2 * m - i - 2) ** 2 for i in range(1, m)) <= two_samples.bounded_moves(m)
+
+
+def test_the_comparison_works_nearer_than_line_3_lets_it(monkeypatch):
+    record = two_samples.check_only_when()
+    assert record.verdict == "depends on the reading"
+    assert all(c.outcome for c in record if c.about == "corrected")
+    right = two_samples.least_shift
+    monkeypatch.setattr(two_samples, "least_shift", lambda m, theta: right(m, theta) / m**0.6 * 250)
+    assert two_samples.check_only_when().verdict == "holds"
