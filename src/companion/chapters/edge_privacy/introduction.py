@@ -153,7 +153,7 @@ def check_room() -> Iterator[Check]:
     yield amended(what, most, "<=", 1)
     yield amended(f"the same over 1 + (log n)^(1/4)/√(c₁c₂), {at}: {smaller}", least, "<=", 1)
     # at (1, ..., 1) data are as at 0, and the mean of θ̃ is −Σw/(γn), 0 on average: an error of 1, by Jensen
-    few, many = (1 / sum(rates(n, 1.0, 1.0)) / math.log(n) for n in (1e6, 1e12))  # type: ignore[arg-type]
+    few, many = (1 / sum(rates(n, 1.0, 1.0)) / math.log(n) for n in (1e6, 1e12))
     what = "worst risk of θ̃ over (2.10), in units of log n, at least, θ = (1, …, 1), p = 1, ε = 1"
     yield printed(f"{what}: n = 10¹² over n = 10⁶", many / few, "<=", 1, reading=whole)
     yield agree("mean of θ̃ off −Σw/(γn), a complete graph", shift_of_estimate(), 1e-6)
