@@ -156,17 +156,60 @@ def check_prop_a2() -> Iterator[Check]:
     yield from closes("C2", supplied, amended)
 
 
+def strong_item(third: float, items: float, scale: float = 8.0, deviation: float = 2.0) -> dict[str, float]:
+    """A strong item of n, p = 1, that wins `deviation` sqrt(V log n) more often than expected, V its variance.
+
+    All others are even and its lead is so large that V = n / C3². ``distance`` is the least that the copy and the
+    iterate are apart, over C3 rates, at the step at which this is 1.1; ``steps`` is their number, ``fourth`` the most
+    that the item is off until then, over the rate: what C4 must exceed. ``log chance``: at least, of so many wins.
+    """
+    log, kappa = math.log(items), tails.condition_number()
+    odds = third**2  # 1 / (1 - chance to win), nearly V's share
+    variance, lead = items * (1 - 1 / odds) / odds, math.log(odds - 1)
+    surplus = deviation * math.sqrt(variance * log)
+    rate, gamma = math.sqrt(log / items) + scale * log / items, math.sqrt(items * log)
+    eta = 1 / (gamma + 3 * kappa * items)
+    pull = eta * (gamma + math.exp(0.2) * variance)  # curvature on the way, while the item is off by 0.1 at most
+    limit = eta * surplus / pull
+    goal = 1.1 * third * rate
+    steps = math.ceil(math.log1p(-goal / limit) / math.log1p(-pull)) if goal < limit else math.inf
+    off = eta * steps * (gamma * lead + surplus + 9 * scale * log)
+    # a point of a binomial law: exp(-n KL) / sqrt(8 V), and n KL <= chi²
+    chance = -(deviation**2) * log - math.log(8 * variance) / 2
+    return {
+        "distance": limit * -math.expm1(steps * math.log1p(-pull)) / (third * rate),
+        "steps": steps,
+        "lead": lead,
+        "fourth": off / rate,
+        "off": off,
+        "log chance": chance,
+    }
+
+
 @claim("cai2025:prop-a.3")
 def check_prop_a3(frame: pd.DataFrame) -> Iterator[Check]:
-    """Proposition A.3, copies against the descent: (A.33) with its constant, on the closing grid and on runs."""
+    """Proposition A.3, copies against the descent: an item too strong, the closing grid, (A.33), and runs."""
     constants, _ = logistic_constants()
-    yield from closes("C3", printed)
+    n = 1e18
+    case = strong_item(constants["C3"], n)
+    at = f"C3 = {constants['C3']:,.0f}, p = 1, n = {n:.0e}, an item {case['lead']:.1f} ahead of all"
+    what = f"distance of copy and iterate over its bound, at least, {at}, with a chance above n⁻⁸ a step"
+    yield printed(what, case["distance"], "<", 1)
+    yield argument(f"log of that chance, a step, less log n⁻⁸, {at}", log_spare(case, n), ">", 0)
+    what = f"how far the item itself is off until then: (A.13) holds, C4 = {case['fourth']:.1e}"
+    yield argument(what, case["off"], "<=", 0.1)
+    yield from closes("C3", supplied, amended)
     exponent = SUM_B**2 / (0.5 + SUM_B / 3 / math.sqrt(tails.C_SPECTRUM))
     yield argument("(A.33), exponent of the sum of the B_j, by Bernstein", exponent, ">=", 9)
     yield agree("(A.33), exponent of the sum of the A_j, by Hoeffding, off 9", 4 * SUM_A**2 / 3 - 9)
     what = f"largest measured A.33, {len(frame)} runs with ‖θ*‖∞ = 1"
-    yield printed(what, frame["A.33"].max(), "<=", constants["A.33"])
-    yield printed(f"sums of the copies off that of the descent, {len(frame)} runs", frame.drift.max(), "<=", 1e-6)
+    yield amended(what, frame["A.33"].max(), "<=", constants["A.33"])
+    yield amended(f"sums of the copies off that of the descent, {len(frame)} runs", frame.drift.max(), "<=", 1e-6)
+
+
+def log_spare(case: dict[str, float], items: float) -> float:
+    """Log of the chance that a step fails, at least, less that of n^-8: some step up to the last one does."""
+    return case["log chance"] - math.log(case["steps"]) + 8 * math.log(items)
 
 
 @claim("cai2025:prop-a.4")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -204,6 +205,16 @@ def check_thm_3_2_proof(risk: float = 1e-3) -> Iterator[Check]:
         what = f"least estimated lead of K over K + 1 within 10 risks of the truth, in risks, {at}"
         yield amended(what, worst, "==", 80, error=ROUNDING)
         yield agree(f"sum of the strengths in risks, {at}", theta.sum() / risk)
+    success, failure = 1 - Fraction(1, 10), Fraction(1, 10)  # of Markov's inequality at ten risks, and Theorem 3.4
+    what = "chance of success that Markov's inequality gives at 10 risks, and the most that Theorem 3.4 leaves"
+    yield printed(what, float(success), ">", float(1 - failure))
+    yield amended("the same at 50 risks, half the gap", float(1 - Fraction(1, 50)), ">", float(1 - failure))
+    steps = np.arange(10, 1000)
+    ratio = np.where(steps % 2, 1 / steps, 1.0)  # a_n / r_n
+    tail = ratio[steps >= 500]
+    what = "a_n/r_n, 1 and 1/n by turns, which is not o(1), n from 500 to 999"
+    yield argument(f"largest {what}", tail.max(), ">=", 1)
+    yield printed(f"least {what}: a_n ≳ r_n", tail.min(), ">=", 0.01)
     yield from from_rankings()
     many, epsilon = 1000.0, 1.0
     log = -2 * math.log(many)

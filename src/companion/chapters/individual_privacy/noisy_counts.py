@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -211,3 +211,28 @@ def count_numbers() -> dict[str, str]:
         "voter-cosh": f"{(math.cosh(1 / 2.2) - 1) * 2.2**2:.3f}",
         "voter-eighth": f"{math.ceil(100 * worst) / 100:.2f}",
     }
+
+
+def count_moves(n_items: int, users: int, answers: int, whole: bool) -> int:
+    """Largest change of the win counts in l1 when one answer, or all of one person, are replaced, by listing."""
+    wins = [[int(i == winner) for i in range(n_items)] for winner, _ in permutations(range(n_items), 2)]
+    kinds = range(len(wins))
+    data = list(product(product(kinds, repeat=answers), repeat=users))
+    counts = np.array([np.sum([wins[a] for person in one for a in person], 0) for one in data])
+    flat = np.array(data)
+    persons = (flat[:, None] != flat).any(-1).sum(-1)
+    single = (flat[:, None] != flat).sum((-1, -2))
+    near = persons == 1 if whole else single == 1
+    moved = np.abs(counts[:, None] - counts).sum(-1)
+    return int(moved[near].max())
+
+
+@claim("cai2025:sec-3.1:stronger")
+def check_stronger(n_items: int = 3, answers: int = 2, epsilon: float = 1.0) -> Iterator[Check]:
+    """Whether protecting all answers of a person asks for more than protecting one: noisy counts, all small data."""
+    one, all_of = (count_moves(n_items, 1, answers, whole) for whole in (False, True))
+    of = f"{n_items} items, one person, L = {answers}, ε = {epsilon:g}"
+    what = "privacy loss of noisy counts"
+    yield printed(f"{what} for one answer, noise for all of a person, {of}", epsilon * one / all_of, "<=", epsilon)
+    yield printed(f"{what} for all answers of a person, noise for one, {of}", epsilon * all_of / one, ">", epsilon)
+    yield agree("change of the counts off 2 for an answer, 2L for a person", [one - 2, all_of - 2 * answers])

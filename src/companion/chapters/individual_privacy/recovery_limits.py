@@ -186,3 +186,28 @@ def check_thm_3_4_proof() -> Iterator[Check]:
     what = "larger of the two Fano bounds, u = 0, n/2 + 1 sets with one item exchanged, C = 1/160, L = 1, least"
     yield amended(what, least, ">", 0.1)
     yield from packings.packing_checks(9, 1)
+
+
+@claim("cai2025:sec-b.5:step")
+def check_b5_step(gap: float = 0.01) -> Iterator[Check]:
+    """The last step of the display that bounds D, and its two ends, for sets that have nothing in common."""
+    for n, u in EXCHANGED:
+        exchanged = 4 * (1 + NU) * u  # items in B_a or B_b
+        middle, end = n * exchanged * 2 * gap / math.comb(n, 2), 16 * (1 + NU) * u * gap / n
+        at = f"n = {n}, u = {u}, ν2 = ½"
+        yield printed(f"n·4(1+ν2)u·2Δ/C(n, 2) over 16(1+ν2)uΔ/n, {at}", middle / end, "<=", 1)
+        yield agree(f"that ratio off n/(n − 1), {at}", middle / end - n / (n - 1))
+        changed = float(packings.draw_distances(n, np.array([2 * (1 + NU) * u]), gap)[0].max())
+        yield amended(f"D over 16(1+ν2)mLuΔ/n, {at}", changed / end, "<=", 1)
+
+
+@claim("cai2025:sec-b.5:users")
+def check_b5_users(n: int = 100, users: int = 10_000, u: int = 1) -> Iterator[Check]:
+    """B.5 with m as it stands there, the number of users, and with u."""
+    size = round(2 * (1 + NU) * u)
+    sets = math.log(math.comb(n // 2, size))
+    for says, letter, value in ((printed, "m", users), (amended, "u", u)):
+        at = f"n = {n}, m = {users:,}, u = {u}, ν1 = ν2 = ½"
+        what = f"log of M = n^(0.9ν1ν2{letter}) less log of all sets of {size} of the last n/2 items, {at}"
+        yield says(what, 0.9 * NU * NU * value * math.log(n) - sets, "<=", 0)
+        yield says(f"largest d_H of two top sets less 4{letter}, {at}", 2 * size - 4 * value, ">", 0)

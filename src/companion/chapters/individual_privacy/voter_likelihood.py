@@ -115,6 +115,36 @@ def check_derivatives(trials: int = 30) -> Iterator[Check]:
         yield printed(f"two factors of Cauchy over the ratio of determinants, less 1, {of}", ratio, "<=", ROUNDING)
 
 
+def loser_gradients(rng: np.random.Generator, n: int = 4, users: int = 3) -> tuple[float, float]:
+    """How far (B.2) is from differences of (B.1): with y_lk, of user l and draw k, as printed, and with 1 - y_kl.
+
+    As many draws as users, so that y_lk exists at all; the second term of the Hessian has the same outcome.
+    """
+    pair = np.array([[rng.choice(n, 2, replace=False) for _ in range(users)] for _ in range(users)])
+    along = np.eye(n)[pair[..., 0]] - np.eye(n)[pair[..., 1]]
+    y, t = rng.integers(0, 2, (users, users)), rng.normal(0, 1, n)
+
+    def loss(at: NDArray[np.float64]) -> float:
+        x = along @ at
+        return float(-(y * LOGISTIC.log_cdf(x) + (1 - y) * LOGISTIC.log_cdf(-x)).sum())
+
+    numeric = np.array([(loss(t + e) - loss(t - e)) / 2e-5 for e in 1e-5 * np.eye(n)])
+    f, g = LOGISTIC.pdf(along @ t), LOGISTIC.cdf(along @ t)
+    slopes = [np.einsum("kl,kli->i", -y * f / g + lost * f / (1 - g), along) for lost in (y.T, 1 - y)]
+    off = [float(np.abs(slope - numeric).max()) for slope in slopes]
+    return off[0], off[1]
+
+
+@claim("cai2025:eq-b.2:loser")
+def check_loser(trials: int = 20) -> Iterator[Check]:
+    """The outcome of the loser in (B.2) and in the Hessian of B.1."""
+    rng = stream("cai2025:eq-b.2:loser", {})
+    as_printed, right = np.array([loser_gradients(rng) for _ in range(trials)]).T
+    of = f"off differences of (B.1), largest of {trials} random data sets, 3 users, 3 draws"
+    yield printed(f"(B.2) with y_lk, the answer of user l to draw k, {of}", as_printed.max(), "<=", 1e-8)
+    yield amended(f"(B.2) with 1 − y_kl, {of}", right.max(), "<=", 1e-8)
+
+
 @claim("cai2025:prop-3.1")
 def check_prop_3_1(epsilons: Iterable[float], answers: int) -> Iterator[Check]:
     """The same for a voter with several answers."""

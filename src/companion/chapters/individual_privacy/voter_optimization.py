@@ -166,6 +166,9 @@ def check_final(items: Sequence[int] = SUMS) -> Iterator[Check]:
         yield printed(what, log / n / (100 * whole), "<=", 1)
     law = 100**10 * laplace_failure(100)[0]
     yield printed("n¹⁰ P(‖w‖∞ > 9λ log n), part of 1 − P(A), over 100, n = 100", law / 100, "<=", 1)
+    yield argument(
+        "n⁵ P(‖w‖∞ > 9λ log n), n = 100: O(n⁻⁵), which the section has first, is true", law / 100**5, "<=", 1
+    )
     total = max(bad_event(n) * float(n) ** 8 for n in items if n > 1)
     what = "largest n⁸ × bound on 1 − P(A), mL ≥ 60 n log n, n ≤ 20,000"
     yield amended(what, total, "<=", 3)

@@ -13,7 +13,7 @@ from companion.chapters.edge_privacy import tails
 from companion.chapters.edge_privacy.link_conditions import KAPPA_1
 from companion.instruments.allowance import ROUNDING, agree
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
-from dprank.models.bradley_terry import LOGISTIC
+from dprank.models.bradley_terry import ARCTAN, LOGISTIC, PROBIT
 
 #: Constants in mL >= c n log n, ours: for the gradient, the spectrum, and the least whole one for the degrees.
 C_GRADIENT_VOTERS, C_SPECTRUM_VOTERS, C_DEGREES_VOTERS = 2.0, 72.0, 43.0
@@ -193,3 +193,52 @@ def check_lemma_b4_proof() -> Iterator[Check]:
     yield printed(what, base, "==", as_printed, error=ROUNDING)
     yield amended(f"{what}, against e^(−1/8)", base, "<=", as_printed)
     yield agree(f"{what}, off √(2/e)", base - math.sqrt(2 / math.e))
+
+
+def path_laplacian(n: int) -> np.ndarray:
+    """Laplacian of n items, each compared with the next once."""
+    steps = np.eye(n)[:-1] - np.eye(n)[1:]
+    return np.asarray(steps.T @ steps)
+
+
+@claim("cai2025:lem-b.4:projected")
+def check_projected(sizes: Sequence[int] = (2, 3, 10)) -> Iterator[Check]:
+    """Whether the second-smallest eigenvalue is the smallest of the projected matrix: 1 is still among its vectors."""
+    for n in sizes:
+        laplacian = path_laplacian(n)
+        project = np.eye(n) - np.ones((n, n)) / n
+        basis = np.linalg.svd(np.ones((1, n)))[2][1:]  # of what is orthogonal to 1
+        second = float(np.linalg.eigvalsh(laplacian)[1])
+        at = f"path of {n} items"
+        least = float(np.linalg.eigvalsh(project @ laplacian @ project)[0])
+        yield printed(f"λ_min(PHP) less λ₂(H), {at}", least - second, "==", 0, error=ROUNDING)
+        inside = float(np.linalg.eigvalsh(basis @ laplacian @ basis.T)[0])
+        yield amended(f"least eigenvalue of H on 1^⊥, less λ₂(H), {at}", inside - second, "==", 0, error=ROUNDING)
+        yield agree(f"λ₂ off 2 − 2cos(π/n), {at}", second - 2 + 2 * math.cos(math.pi / n))
+
+
+@claim("cai2025:lem-b.4:winner")
+def check_winner() -> Iterator[Check]:
+    """The coefficient of a comparison in the Hessian, if the first item lost: (-log F)'' at the other sign."""
+    x, step = np.linspace(-4, 4, 81), 1e-3
+    for link in (LOGISTIC, PROBIT, ARCTAN):
+        lost = -link.log_cdf(-np.array([x - step, x, x + step]))  # of an answer that the second item won
+        bend = (lost[0] - 2 * lost[1] + lost[2]) / step**2
+        at = f"{link.name} link, leads up to 4"
+        first, winner = (float(np.abs(bend - link.curvature(sign * x)).max()) for sign in (1, -1))
+        yield printed(
+            f"curvature of a lost answer off c, largest, {at}", first, "<=", 1e-5, reading="I is one of the pair"
+        )
+        yield printed(f"the same, {at}", winner, "<=", 1e-5, reading="I is the winner")
+        yield amended(f"curvature of a lost answer off (−log F)″ at the other sign, {at}", winner, "<=", 1e-5)
+
+
+@claim("cai2025:lem-b.2:number")
+def check_number(constant: int = 33) -> Iterator[Check]:
+    """The square root of 33 to two places."""
+    hundredths = math.isqrt(4 * 10_000 * constant) + 1 >> 1  # rounded to nearest
+    what = "√33 in hundredths, rounded"
+    yield printed(what, hundredths, "==", 575, reading="rounded to two places")
+    near = abs(math.sqrt(constant) - 5.75)
+    yield printed("√33 off 5.75", near, "<=", 0.01, reading="about, to a hundredth")
+    yield amended(what, hundredths, "==", 574)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from companion.chapters.private_top_k.lemma_proofs import CHANCES, COINS, MOVES
-from companion.chapters.private_top_k.lemmas import bennett
+from companion.chapters.private_top_k.lemmas import DELTA, bennett, certified_share, enclosed
 from companion.chapters.private_top_k.order_and_values import cross_ratio
 from companion.chapters.private_top_k.tail import log_poisson_binomial_tail
 from companion.instruments.allowance import ROUNDING, agree
 from companion.instruments.topk import Array, integral_above, list_chances, noise_grid
-from companion.ledger.claim import Check, amended, claim, printed, supplied
+from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 from dprank.topk.noise_laws import LAPLACE
 
 #: Values of four items, in noise scales, and places of the boundary between those chosen and the others.
@@ -163,3 +163,46 @@ def check_cases() -> Iterator[Check]:
     yield supplied("that over τ²q, largest", float((step / (tau**2 * q)).max()), "<=", 1)
     met = int((np.abs(first[ups]) >= np.abs(second[ups])).sum())
     yield amended("points of the grid in the first of the two cases, Δ > 0", met, "==", 0)
+
+
+#: Items at which Lemma 4.4's condition is looked at; C0, and what is left of it when k falls by one.
+SIZES_OF_K, C0_PRINTED, C0_LESS = (200, 1000, 10**6), 3.9**2, "14.9"
+
+
+@claim("qiao2021:lem-4.1:one-less")
+def check_one_less() -> Iterator[Check]:
+    """Lemma 4.4 is applied to sets of k - 1 of the m - 1 others, at the least k of which the proof speaks."""
+    for m in SIZES_OF_K:
+        log = math.log(m / float(DELTA))
+        k = math.ceil(C0_PRINTED * log)
+        what = f"k − 1, the size of the sets in S_j, over C0 log(m/δ), m = {m:,}, δ = {DELTA}, k = {k}"
+        yield printed(what, (k - 1) / (C0_PRINTED * log), ">=", 1)
+        yield argument(f"k, over the same, m = {m:,}", k / (C0_PRINTED * log), ">=", 1)
+    least = C0_PRINTED - 1 / math.log(2 / float(DELTA))
+    yield amended("least (k − 1)/log(m/δ), k ≥ C0 log(m/δ)", least, ">=", float(C0_LESS))
+    share = certified_share(C0_LESS)
+    what = f"exponent of Lemma 4.4 over log(m/δ) for k ≥ {C0_LESS} log(m/δ), at least, certified"
+    yield enclosed(what, share, ">=", "1", amended)
+
+
+@claim("qiao2021:lem-4.1:unit")
+def check_unit(units: tuple[float, ...] = (0.1, 3.0, 250.0)) -> Iterator[Check]:
+    """Whether s = 1 is no loss: values and noise in units of s choose the same sets."""
+    whole = set_by_boundary([0.0, 1.0, 2.5, 0.5], 2)
+    for unit in units:
+        scaled = np.array([0.0, 1.0, 2.5, 0.5]) * unit
+        off = set_by_boundary(scaled / unit, 2) - whole
+        law = _scaled_set(scaled, unit)
+        yield printed(f"chance of a set, s = {unit:g} and λ = s, less that at s = 1", law - whole, "==", 0, error=1e-6)
+        yield agree(f"the same by values in units of s = {unit:g}", off)
+
+
+def _scaled_set(values: Array, scale: float, points: int = 4001) -> float:
+    """P(the first two of four are chosen) by a plain sum over the k-th value, noise Laplace(scale)."""
+    grid = np.linspace(values.min() - 40 * scale, values.max() + 40 * scale, points * 10)
+    gap = np.abs(grid - values[:, None]) / scale
+    density = np.exp(-gap) / (2 * scale)
+    above = np.where(grid < values[:, None], 1 - np.exp(-gap) / 2, np.exp(-gap) / 2)
+    below = (1 - above[2]) * (1 - above[3])
+    total = (density[0] * above[1] + density[1] * above[0]) * below
+    return float(np.trapezoid(total, grid))

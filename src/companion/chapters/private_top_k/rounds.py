@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import yaml
 
 from companion.chapters.private_top_k.peeling import order_law, peeled_scale
+from companion.chapters.private_top_k.pure import log_set_chance
 from companion.instruments.allowance import ROUNDING
-from companion.instruments.topk import list_chances, printed_scale
-from companion.ledger.claim import Check, amended, claim, printed
+from companion.instruments.topk import list_chances, printed_scale, theorem_2_1
+from companion.ledger.claim import Check, amended, argument, claim, printed
+from companion.ledger.files import find_root
 from dprank.topk.bound import shift_for
 from dprank.topk.noise_laws import Noise
 from dprank.topk.peeling import Peeling
@@ -91,3 +95,39 @@ def check_slack(ks: Sequence[int] = (100, 1000, 10_000), epsilon: float = 0.2, d
         ">",
         1,
     )
+
+
+@claim("qiao2021:sec-1:precise")
+def check_precise(k: int = 2, items: int = 5, epsilon: float = 1.0, wide: float = 1000.0) -> Iterator[Check]:
+    """Whether Theorems 2.1 and 2.2 say how useful the set is: they allow any larger noise, too."""
+    least = theorem_2_1(k, epsilon)
+    lead = 20 * least * (np.arange(items) < k)
+    right = [math.exp(log_set_chance(lead / scale, k)) for scale in (least, wide * least)]
+    at = f"{k} of {items} items, the first {k} ahead by 20 times 2ks/ε, ε = {epsilon:g}"
+    what = f"P(right set) at λ = {wide:g} · 2ks/ε, which Theorem 2.1 allows, over that at λ = 2ks/ε, {at}"
+    yield printed(what, right[1] / right[0], ">=", 0.5, reading="they state how useful the set is")
+    scale = peeled_scale(k, epsilon, 0.0, "basic") / least
+    what = f"noise of a peeled round over the least that Theorem 2.1 allows, k = {k}, ε = {epsilon:g}"
+    reading = "they state the noise, which can be held against that of peeling"
+    yield printed(what, scale, "==", 1, reading=reading, error=ROUNDING)
+    yield amended(what, scale, "==", 1, error=ROUNDING)
+    lot = 1 / math.comb(items, k)
+    yield argument(f"P(right set) at the larger noise less 1/C({items}, {k}): by lot", right[1] - lot, "<=", 0.01)
+
+
+def told_of(words: Sequence[str], sentences: Sequence[Mapping[str, Any]]) -> int:
+    """How many sentences between introduction and discussion speak of something, and are judged by a claim."""
+    outer = "Title", "Abstract", "Section 1", "Footnote 1", "Section 5"
+    inner = [it for it in sentences if not it["place"].startswith(outer)]
+    return sum("claims" in it and any(word in it["says"].lower() for word in words) for it in inner)
+
+
+@claim("qiao2021:sec-5:applications")
+def check_applications() -> Iterator[Check]:
+    """Whether the paper has something to say on multiple testing and on pairwise comparison, by its sentences."""
+    path = find_root() / "data" / "sentences" / "qiao2021.yml"
+    sentences = yaml.safe_load(path.read_text(encoding="utf-8"))
+    what = "sentences of Sections 2 to 4 that assert something on"
+    tests = told_of(("test", "hypothes", "false discover", "p-value"), sentences)
+    yield printed(f"{what} multiple testing", tests, ">", 0)
+    yield amended(f"{what} pairwise comparison", told_of(("comparison", "compared", "pairwise"), sentences), ">", 0)

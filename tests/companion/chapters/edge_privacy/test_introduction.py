@@ -37,8 +37,8 @@ def test_sparse_rates_by_hand():
 
 def test_room_is_small_and_would_be_missed_by_a_smaller_bound():
     record = introduction.check_room()
-    assert record.verdict == "holds"
-    assert 0.9 < record[1].observed <= 1  # the bound in (log n)^(1/4) is nearly attained
+    assert record.verdict == "depends on the reading"
+    assert 0.9 < record[2].observed <= 1  # the bound in (log n)^(1/4) is nearly attained
 
 
 def test_replaced_attack_is_zero_only_with_the_copy():
