@@ -309,6 +309,13 @@ class Declaration:
             if type(self.lowest) not in (int, float) or not abs(self.lowest) <= 2**53:
                 raise ValueError(f"lowest = {shown(self.lowest)}; the lowest number that is a place is needed")
             settle(self, lowest=float(self.lowest))
+        for key, it in (self.places or {}).items():
+            if isinstance(it, float) and (it <= 0 if self.lowest is None else it < self.lowest):
+                floor = "places are above 0" if self.lowest is None else f"the lowest place is {self.lowest:g}"
+                raise ValueError(
+                    f"places: {shown(key)} = {it:g}; {floor}: {shown(f'{key}=')} says that there is none, and "
+                    f"--lowest {it:g} that this is one"
+                )
         if self.between is not None and not _texts("between", [self.between])[0].strip("= "):
             raise ValueError(f"between = {shown(self.between)}; a sign is needed, and = stands between tied items")
         if self.between is not None and (mark := next((it for it in self.between if it in BACKWARDS), None)):
