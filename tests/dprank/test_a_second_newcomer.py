@@ -1,8 +1,13 @@
 """Files of a second newcomer that ended in a wrong answer without a word: each is told of, and a sound one is not."""
 
+import random
+import shlex
+
 import pytest
+from scipy.stats import rankdata
 from test_cli_check import PARTIAL, checked, written
 
+TREES = ["oak", "elm", "fir"]
 HAS = "--item drink --items tea,mate,cocoa --person buyer"
 ORDERS = "--orders vote --items oak,elm,fir --ballots full"
 
@@ -101,6 +106,83 @@ def test_items_in_columns_that_are_not_used(last, tmp_path):
     assert "--ranks names all columns, the best first" in line
 
 
+@pytest.mark.parametrize(
+    ("header", "flags"),
+    [
+        ("Taste {} (7 = best)", ""),
+        ("{} [1: worst]", ""),
+        ("{} (1 = sehr schlecht, 5 = sehr gut)", ""),
+        ("Note {} (5 : très bien)", ""),
+        ("{} - 3 = muy bueno", ""),
+        ("{} (very important = 4)", ""),
+        ("{} (1 is not important)", ""),
+        ("{} 1=best 6=worst", " --best high"),
+        ("{} (1 = am wichtigsten)", " --best high"),
+        ("Score of {}", ""),
+        ("Bewertung: {}", ""),
+        ("Rank of {}", " --best high"),
+    ],
+)
+def test_headers_that_say_which_end_is_the_best(header, flags, tmp_path):
+    """Each row is an order, so that the cells say nothing of it."""
+    complete = ("tied", "full")[len(header) % 2]
+    names = [header.format(it) for it in ("oak", "elm", "fir")]
+    alias = "".join(f" --alias {shlex.quote(f'{name}={it}')}" for name, it in zip(names, TREES, strict=True))
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join([",".join(f'"{it}"' for it in names), *["3,2,1", "1,2,3", "2,3,1"] * 4]))
+    found = checked(path, f"--wide --items oak,elm,fir --ballots {complete}{flags}{alias}")["noticed"]
+    assert len(found) == 1
+    assert names[0].split(",")[0] in found[0]
+    assert ("--best high out" in found[0] or "--best high takes" in found[0]) == ("--best" in flags)
+    other = " --best high" if "--best" not in flags else ""
+    assert (
+        checked(
+            path, f"--wide --items oak,elm,fir --ballots {complete}{flags.replace(' --best high', '')}{alias}{other}"
+        )["noticed"]
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    "header", ["{}", "{} (1-3)", "Rank {} (1 = best)", "{} 1 = highest priority", "Choice {}", "Q3_{}"]
+)
+def test_headers_that_say_what_is_declared(header, tmp_path):
+    names = [header.format(it) for it in TREES]
+    alias = "".join(
+        f" --alias {shlex.quote(f'{name}={it}')}" for name, it in zip(names, TREES, strict=True) if name != it
+    )
+    path = written(tmp_path, ",".join(names), ["3,2,1", "1,2,3", "2,3,1"] * 4)
+    assert checked(path, f"--wide --items oak,elm,fir{alias}")["noticed"] == []
+
+
+@pytest.mark.parametrize("name", ["stars", "Rating (5 = excellent)", "Punkte", "1 = worst"])
+def test_ratings_in_rows_of_an_item(name, tmp_path):
+    rows = [[f"p{at}", it, str(1 + (at + of) % 3)] for at in range(12) for of, it in enumerate(TREES)]
+    flags = f"--long tree,{shlex.quote(name)} --items oak,elm,fir --person who --ballots tied"
+    path = written(tmp_path, f"who,tree,{name}", rows)
+    [line] = checked(path, flags)["noticed"]
+    assert line.startswith(f"column '{name}'")
+    assert line.endswith("--best high")
+    assert checked(path, f"{flags} --best high")["noticed"] == []
+
+
+@pytest.mark.parametrize(("steps", "items"), [(3, 3), (3, 7), (5, 5)])
+@pytest.mark.parametrize("complete", ["tied", PARTIAL.removeprefix("--ballots ")])
+def test_short_scales(steps, items, complete, tmp_path):
+    """Ratings of no more steps than items, in a file that does not say so; and orders with ties of five writers."""
+    rng = random.Random(steps * items)
+    names = [f"i{at}" for at in range(items)]
+    flags = f"--wide --items {','.join(names)} --ballots {complete}"
+    rated = [[str(min(steps, rng.randint(1, steps + 2))) for _ in names] for _ in range(60)]
+    found = checked(written(tmp_path, ",".join(names), rated), flags)["noticed"]
+    assert sum("--best high" in line for line in found) == 1
+    assert len(found) == 1
+    for tied in ("min", "max", "average", "dense"):
+        orders = [rankdata([rng.randint(1, items) for _ in names], tied) for _ in range(60)]
+        rows = [[f"{it:g}" for it in row] for row in orders]
+        assert checked(written(tmp_path, ",".join(names), rows), flags)["noticed"] == [], tied
+
+
 def test_three_items_in_a_comparison(tmp_path):
     rows = [f"oak,elm,{'fir' if at % 2 else ''},{('oak', 'elm')[at % 3 > 0]}" for at in range(12)]
     flags = "--comparisons a,b,won --map names --items oak,elm,fir"
@@ -109,10 +191,8 @@ def test_three_items_in_a_comparison(tmp_path):
 
 
 def test_items_that_say_nothing_new(tmp_path):
-    rows = [f"oak,elm,{('oak', 'elm')[at % 2]},{at % 2},elm" for at in range(12)] + [
-        "elm,fir,fir,1,elm",
-        "fir,oak,oak,1,elm",
-    ] * 12
+    rows = [f"oak,elm,{('oak', 'elm')[at % 2]},{at % 2},oak" for at in range(12)]
+    rows += ["elm,fir,fir,1,elm", "fir,oak,oak,1,fir"] * 12
     flags = "--comparisons a,b,answer --map 0=1,1=0 --items oak,elm,fir"
     assert noticed(tmp_path, "a,b,won,answer,shown", rows, flags) == []
     rows = [[f"p{at}", it, it.upper(), "tea"] for at in range(9) for it in ("tea", "mate")]

@@ -21,6 +21,7 @@ from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_names import called_a_count, summed_up
 from dprank.data.noticed_places import in_places
+from dprank.data.noticed_scales import in_headers
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -115,8 +116,9 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
             *_totals(raw),
             *in_unused(raw, intake),
             *in_cells(raw, intake),
-            *in_places(raw.without(sums)),
         ]
+        places = [*in_places(raw.without(sums))]
+        found += [*in_headers(raw, any("--best high" in it for it in places)), *places]
     return (*found, *in_graph(declared, intake))
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "called_paid",
     "called_valid",
     "summed_up",
+    "words_of",
 ]
 
 
@@ -137,7 +138,8 @@ _SUMS = re.compile(
 )
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
+    """The words of a column's name, small."""
     parted = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", name)
     return [it for it in re.split(r"[\W_]+", parted.casefold()) if it]
 
@@ -161,7 +163,7 @@ def called_a_count(name: str) -> bool:
     >>> [called_a_count(it) for it in ("n_customers", "nb_bulletins", "Stimmen", "Respondent number", "household size")]
     [True, True, True, False, False]
     """
-    words = _words(name)
+    words = words_of(name)
     amount = counts(name) or " ".join(words) in COUNTS or " ".join(words[-1:]) in CROWDS - {"weight"}
     return amount or called_a_weight(name)
 
@@ -174,7 +176,7 @@ def called_a_share(name: str) -> bool:
     >>> [called_a_share(it) for it in ("Prozent", "vote_share", "% of votes", "percent complete", "sharing")]
     [True, True, True, False, False]
     """
-    words = _words(name)
+    words = words_of(name)
     some = not _SHARES.isdisjoint(words) or "%" in name
     return some and all(it in _SHARES or it in _OF_ROWS for it in words)
 
@@ -187,28 +189,28 @@ def called_paid(name: str) -> bool:
     >>> [called_paid(it) for it in ("unit price", "Menge", "Betrag", "latitude")]
     [True, True, True, False]
     """
-    return called_a_count(name) or not _PAID.isdisjoint(_words(name))
+    return called_a_count(name) or not _PAID.isdisjoint(words_of(name))
 
 
 def called_a_number(name: str) -> bool:
     """Whether a column is called so as one of counts, or as one that numbers rows."""
-    return " ".join(_words(name)) in ("n", "num", "number")
+    return " ".join(words_of(name)) in ("n", "num", "number")
 
 
 def called_of_people(name: str) -> bool:
     """Whether a column is called so as one that says something of people, or of when and where."""
-    return not _PEOPLE.isdisjoint(_words(name)) or bool(_BODY.search(name))
+    return not _PEOPLE.isdisjoint(words_of(name)) or bool(_BODY.search(name))
 
 
 def called_valid(name: str) -> bool:
     """Whether a column is called so as one that says whether a row counts."""
-    words = _words(name)
+    words = words_of(name)
     return len(words) <= LONG and not _VALID.isdisjoint(words)
 
 
 def called_a_question(name: str) -> bool:
     """Whether a column is called so as one that says which question a row answers."""
-    words = _words(name)
+    words = words_of(name)
     return len(words) <= LONG and not re.search("[0-9]", name) and not _ASKS.isdisjoint(words)
 
 
