@@ -7,6 +7,9 @@ import pytest
 from scipy.stats import rankdata
 from test_cli_check import PARTIAL, checked, written
 
+import dprank
+from dprank.cli.path import said as run
+
 TREES = ["oak", "elm", "fir"]
 HAS = "--item drink --items tea,mate,cocoa --person buyer"
 ORDERS = "--orders vote --items oak,elm,fir --ballots full"
@@ -199,3 +202,132 @@ def test_items_that_say_nothing_new(tmp_path):
     assert noticed(tmp_path, "buyer,drink,as written,favourite", rows, f"{HAS} --clean casefold") == []
     rows = [[f"p{at}", str(at % 3), str(at % 2)] for at in range(12)]
     assert noticed(tmp_path, "who,code,children", rows, "--item code --items 0,1,2 --person who") == []
+
+
+@pytest.mark.parametrize(("meaning", "flags"), [("unsure=0", ""), ("unsure=-3", ""), ("unsure=1", " --lowest 2")])
+def test_no_place_below_the_lowest(meaning, flags, tmp_path):
+    path = written(tmp_path, "oak,elm,fir", ["fine,poor,unsure"] * 9 + ["poor,fine,fine"] * 9)
+    words = shlex.split(f"--wide --items oak,elm,fir --ballots tied --map fine=2,poor=3,{meaning}{flags}")
+    number = meaning.partition("=")[2]
+    for command in (["check", path], ["release", "consensus", path, "--epsilon", "1"]):
+        done = run(*command, *words)
+        assert done.code == 2
+        assert f"places: 'unsure' = {number}; " in done.error
+        assert f"'unsure=' says that there is none, and --lowest {number} that this is one" in done.error
+    keys = {"kind": "ballots", "items": TREES, "ballots": "tied"}
+    with pytest.raises(ValueError, match="says that there is none"):
+        dprank.Declaration(**keys, places={"fine": 2, "unsure": float(number)}, lowest=2 if flags else None)
+    best = dprank.Declaration(**keys, places={"fine": 2, "unsure": float(number)}, lowest=float(number)).read(path)
+    none = dprank.Declaration(**keys, places={"fine": 2, "poor": 3, "unsure": ""}).read(path)
+    assert (best.kept, none.kept) == (0, 9)  # poor is nothing in the first, and unsure in the second
+
+
+@pytest.mark.parametrize("flag", ["--times no", "--weight no --max-weight 90"])
+def test_numbers_of_rows_are_no_amounts(flag, tmp_path):
+    votes = ["oak > elm > fir", "elm > oak > fir", "fir > elm > oak"]
+    for start in (0, 1):
+        rows = [[str(at + start), votes[at % 3]] for at in range(40)]
+        [line] = noticed(tmp_path, "no,vote", rows, f"{ORDERS} {flag}")
+        assert line.startswith(f"'no' is {start} to {39 + start}, row by row, as numbers of rows are, and ")
+        assert line.endswith("--times none" if "times" in flag else "leave --weight and --max-weight out")
+    for counts in ([4, 3, 2, 1], [5, 4, 3, 2, 1, 0], [1, 2, 3, 4, 6]):
+        rows = [[str(it), votes[at % 3]] for at, it in enumerate(counts)]
+        assert noticed(tmp_path, "no,vote", rows, f"{ORDERS} {flag}") == []
+    found = checked(written(tmp_path, "no,vote", [["7", votes[0]], ["5", votes[1]]]), f"{ORDERS} --times no")
+    assert (found["rows of the file"], found["rows"]) == (2, 12)
+
+
+@pytest.mark.parametrize(
+    ("cell", "between"),
+    [
+        ("fir=2,oak=1,elm=3", " --between ,"),
+        ("fir = 2; oak = 1; elm = 3", " --between ';'"),
+        ("oak=1|fir=2", ""),
+        ("oak#1, fir#2, elm#3", " --between ,"),
+        ("oak - 1st, elm - 2nd", " --between ,"),
+    ],
+)
+def test_places_behind_items_by_other_signs(cell, between, tmp_path):
+    said = noticed(tmp_path, "vote", [[cell]] * 4, f"--orders vote --items oak,elm,fir {PARTIAL}{between}")
+    assert any("items have numbers behind them" in line and "if they are places" in line for line in said)
+
+
+def test_items_that_tie_have_no_numbers_behind_them(tmp_path):
+    flags = f"--orders vote --items oak,elm,fir,i2 {PARTIAL}"
+    said = noticed(tmp_path, "vote", [["oak = elm > fir"], ["i2 > oak = elm"]] * 9, flags)
+    assert not any("numbers" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("columns", "turned"),
+    [
+        ("2. Wahl,1. Wahl", "1. Wahl,2. Wahl"),
+        ("Q4 rank 3,Q4 rank 2,Q4 rank 1", "Q4 rank 1,Q4 rank 2,Q4 rank 3"),
+        ("troisième,premier,deuxième", "premier,deuxième,troisième"),
+        ("least liked,middle,best liked", "best liked,middle,least liked"),
+    ],
+)
+def test_columns_of_places_in_another_order(columns, turned, tmp_path):
+    n = columns.count(",") + 1
+    rows = [[("oak", "elm", "fir")[(at + of) % 3] for of in range(n)] for at in range(9)]
+    flags = f"--items oak,elm,fir {PARTIAL}"
+    [line] = noticed(tmp_path, columns, rows, f"--ranks '{columns}' {flags}")
+    assert line.endswith(f"--ranks '{turned}'")
+    assert noticed(tmp_path, columns, rows, f"--ranks '{turned}' {flags}") == []
+
+
+@pytest.mark.parametrize(
+    ("header", "meant", "right"),
+    [
+        ("left,right,right_wins", "outcome", "1=0,0=1"),
+        ("a,b,B better", "1=1,0=0", "1=0,0=1"),
+        ("links,rechts,rechts gewinnt", "ja=1,nein=0", "ja=0,nein=1"),
+        ("left,right,left_lost", "outcome", "1=0,0=1"),
+        ("right,left,left preferred", "outcome", "1=0,0=1"),
+    ],
+)
+def test_answers_whose_header_speaks_of_the_other_item(header, meant, right, tmp_path):
+    yes, no = ("ja", "nein") if "ja" in meant else ("1", "0")
+    pairs = ["oak,elm", "elm,fir", "fir,oak"]
+    path = written(tmp_path, header, [f"{pair},{(yes, no)[at % 2]}" for at in range(8) for pair in pairs])
+    flags = f"--comparisons '{header}' --items oak,elm,fir --map "
+    [line] = checked(path, flags + meant)["noticed"]
+    assert "by its name" in line
+    assert right[: right.index(",")] in line
+    assert checked(path, flags + right)["noticed"] == []
+
+
+def test_a_sign_that_was_said_is_not_said_again(tmp_path):
+    said = noticed(
+        tmp_path, "vote", [["1) oak | 2) elm"]] * 5, f"--orders vote --items oak,elm,fir {PARTIAL} --between '|'"
+    )
+    assert any("items have numbers before them" in line for line in said)
+    assert not any("reads it" in line for line in said)
+
+
+@pytest.mark.parametrize("low", [-3, -1])
+def test_a_scale_around_0(low, tmp_path):
+    rows = [[str((at * of + at) % (1 - 2 * low) + low) for of in (1, 2, 3)] for at in range(40)]
+    flags = "--wide --items oak,elm,fir --ballots tied --best high"
+    said = noticed(tmp_path, "oak,elm,fir", rows, flags)
+    assert any(f"{low} to {-low} look like one scale" in line and f"--lowest {low} takes all" in line for line in said)
+    assert not any("--unranked-as -" in line or "--lowest 0" in line for line in said)
+    assert noticed(tmp_path, "oak,elm,fir", rows, f"{flags} --lowest {low}") == []
+    rows = [[str(("1", "2", "3", "4", "5", "-1", "0")[(at * of + at) % 7]) for of in (1, 2, 3)] for at in range(40)]
+    assert any("--unranked-as -1" in line for line in noticed(tmp_path, "oak,elm,fir", rows, flags))
+
+
+def test_refusals_say_a_step(tmp_path):
+    path = written(tmp_path, "vote", [["oak, red, elm"]] * 3)
+    words = ["check", path, "--orders", "vote", "--ballots", "full"]
+    assert (
+        "texts is empty: a blank cell says so anyway; leave it out"
+        in run(*words, "--items", "oak,elm", "--unranked-as", " ").error
+    )
+    items = tmp_path / "items.txt"
+    items.write_text("oak, red\nelm\n")
+    said = run(*words, "--items", items, "--between", ",").error
+    assert "put another sign than , between places in the file, and say it with --between" in said
+    rows = [["Mittelwert", "1,5", "2,5"], *([f"p{at}", "1,0", "2,0"] for at in range(9))]
+    lines = noticed(tmp_path, "who,oak,elm", rows, "--wide --items oak,elm --person who")
+    assert any(line.endswith("as 'Mittelwert' in 'who': take it out") for line in lines)

@@ -369,7 +369,11 @@ class Declaration:
         sign = self.between or ">"
         marks = [name for name in self.items if sign in name or "=" in name] if self.form == "orders" else []
         if marks:
-            raise ValueError(f"items: {shown(marks[0])} holds {sign} or =, which stand between items of an order")
+            ties = "; = always ties: take it out of the name, there and here" * ("=" in marks[0])
+            other = f"; put another sign than {sign} between places in the file, and say it with --between"
+            raise ValueError(
+                f"items: {shown(marks[0])} holds {sign} or =, which stand between items of an order{ties or other}"
+            )
         settle(self, ballots=ballots, repeated=repeated)
 
     @property
@@ -603,7 +607,10 @@ def _some(given: Collection[Any], what: str) -> str:
 
 def _texts(name: str, given: Any) -> tuple[str, ...]:
     """One by one, each of them text."""
-    if type(given) not in (list, tuple) or not all(type(it) is str and it for it in given):
+    if type(given) in (list, tuple) and all(type(it) is str for it in given) and "" in given:
+        blank = ": a blank cell says so anyway" * (name == "unranked_as")
+        raise ValueError(f"{name}: one of {len(given)} texts is empty{blank}; leave it out")
+    if type(given) not in (list, tuple) or not all(type(it) is str for it in given):
         raise ValueError(f"{name} = {shown(given)}; text is needed, or a list of texts")
     return tuple(given)
 
