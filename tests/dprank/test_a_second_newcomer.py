@@ -169,7 +169,7 @@ def test_ratings_in_rows_of_an_item(name, tmp_path):
     assert checked(path, f"{flags} --best high")["noticed"] == []
 
 
-@pytest.mark.parametrize(("steps", "items"), [(3, 3), (3, 7), (5, 5)])
+@pytest.mark.parametrize(("steps", "items"), [(3, 3), (3, 4), (3, 7), (5, 5)])
 @pytest.mark.parametrize("complete", ["tied", PARTIAL.removeprefix("--ballots ")])
 def test_short_scales(steps, items, complete, tmp_path):
     """Ratings of no more steps than items, in a file that does not say so; and orders with ties of five writers."""
@@ -184,6 +184,11 @@ def test_short_scales(steps, items, complete, tmp_path):
         orders = [rankdata([rng.randint(1, items) for _ in names], tied) for _ in range(60)]
         rows = [[f"{it:g}" for it in row] for row in orders]
         assert checked(written(tmp_path, ",".join(names), rows), flags)["noticed"] == [], tied
+
+
+@pytest.mark.parametrize("rows", [["1,1,3", "1,1,2", "1,2,2", "2,1,3", "3,1,2"] * 4, ["1,1,2", "2,1,2", "2,2,1"] * 5])
+def test_ties_that_people_write_in_two_ways(rows, tmp_path):
+    assert noticed(tmp_path, "oak,elm,fir", rows, "--wide --items oak,elm,fir --ballots tied") == []
 
 
 def test_three_items_in_a_comparison(tmp_path):
@@ -331,3 +336,28 @@ def test_refusals_say_a_step(tmp_path):
     rows = [["Mittelwert", "1,5", "2,5"], *([f"p{at}", "1,0", "2,0"] for at in range(9))]
     lines = noticed(tmp_path, "who,oak,elm", rows, "--wide --items oak,elm --person who")
     assert any(line.endswith("as 'Mittelwert' in 'who': take it out") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("answers.csv", "--comparisons first,second,outcome --map outcome --items London,Paris,Rome --person person"),
+        ("ballots.csv", "--wide --items roads,schools,parks,debt --person person"),
+        ("ballots.csv", "--wide --items roads,schools,parks,debt --ballots tied"),
+        ("city.toc", "--items roads,schools,parks,debt --ballots tied"),
+        ("diagnoses.csv", "--item diagnosis --items flu,gout --person patient --clean strip"),
+    ],
+)
+def test_nothing_of_this_is_said_of_the_examples(name, flags):
+    words = ("below 0", "percentages", "there are items", "best", "look like one scale", "row by row", "--ranks")
+    found = checked(dprank.example(name), flags)["noticed"]
+    assert not [line for line in found if any(word in line for word in words)]
+
+
+def test_a_scale_is_asked_about_once(tmp_path):
+    rng = random.Random(5)
+    names = [f"Taste of {it} (3 = best)" for it in TREES]
+    path = written(tmp_path, ",".join(names), [[str(rng.randint(1, 3)) for _ in names] for _ in range(40)])
+    alias = "".join(f" --alias {shlex.quote(f'{name}={it}')}" for name, it in zip(names, TREES, strict=True))
+    [line] = checked(path, f"--wide --items oak,elm,fir --ballots tied{alias}")["noticed"]
+    assert line.endswith("says that the highest is the best, and the lowest counts as it: --best high")

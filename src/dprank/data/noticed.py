@@ -119,7 +119,8 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
             *in_cells(raw, intake, below_0(raw)),
         ]
         places = [*in_places(raw.without(sums))]
-        found += [*in_headers(raw, any("--best high" in it for it in places)), *places]
+        told = [*in_headers(raw, any("--best high" in it for it in places))]
+        found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
     return (*found, *in_graph(declared, intake))
 
 

@@ -32,11 +32,11 @@ def in_codes(raw: Raw) -> Iterator[str]:
     """Sentences on numbers that may say that there is no answer."""
     by_item = _numbers(raw)
     counts = sum(by_item.values(), Counter[float]())
-    if scale := _scale_below(raw, counts):
-        low, top = map(_text, scale)
+    if around := _scale_below(raw, counts):
+        low, top = map(_text, around)
         cells = sum(number for it, number in counts.items() if it <= 0)
-        best = "" if raw.declared.best == "high" else f", and --best high that {top} is the best"
-        yield f"{low} to {top} look like one scale, and {cells} cells are no place: --lowest {low} takes all{best}"
+        high_best = "" if raw.declared.best == "high" else f", and --best high that {top} is the best"
+        yield f"{low} to {top} look like one scale, and {cells} cells are no place: --lowest {low} takes all{high_best}"
     codes, high = codes_among(raw, by_item), raw.declared.best == "high"
     if not codes:
         return
@@ -67,8 +67,8 @@ def codes_among(raw: Raw, by_item: Mapping[str, Counter[float]] | None = None) -
     """Numbers that may say that there is no answer, the lowest first."""
     by_item = _numbers(raw) if by_item is None else by_item
     counts = sum(by_item.values(), Counter[float]())
-    scale = _scale_below(raw, counts)
-    found = {it for it in counts if it < 0 and not _fits(raw, it) and not (scale and it >= scale[0])}
+    around = _scale_below(raw, counts)
+    found = {it for it in counts if it < 0 and not _fits(raw, it) and not (around and it >= around[0])}
     fits = {it: number for it, number in counts.items() if _fits(raw, it)}
     places = 0 if raw.declared.best == "high" else len(raw.declared.items)
     above = _beyond(fits)

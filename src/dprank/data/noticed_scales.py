@@ -97,10 +97,10 @@ _WINS = (
     _set("""lost lose loses loser worse worst rejected unterliegt verliert schlechter perd pire pierde peor"""),
 )
 _TRUE = ("1", "yes", "true", "y", "t", "ja", "oui", "sí", "si", "x")
-#: Fewer ballots show no scale; of so many of a hundred none has a first place.
-FEW, WITHOUT = 4, 0.2
-#: So many ballots that all tie are no accident.
-MANY = 10
+#: Fewer ballots show no scale; so many of them are orders by one rule for ties, or they are none.
+FEW, FITS = 4, 0.85
+#: So many ballots that all tie are no accident; a scale of words has no more steps.
+MANY, STEPS = 10, 5
 
 
 def best_in(header: str) -> Literal["high", "low"] | None:
@@ -139,7 +139,8 @@ def in_headers(raw: Raw, asked: bool) -> Iterator[str]:
         if best is not None and (best == "high") != high:
             ends = ("lowest", "highest")
             do = "leave --best high out" if high else "--best high"
-            yield f"column {shown(name)} says that the {ends[not high]} is the best, and the {ends[high]} is: {do}"
+            taken = f"and the {ends[high]} counts as it: {do}"
+            yield f"column {shown(name)} says that the {ends[not high]} is the best, {taken}"
             return
     if any(said.values()):
         return
@@ -219,16 +220,23 @@ def short_scale(raw: Raw, values: NDArray[np.float64]) -> str | None:
     if raw.declared.ballots == "full" or len(values) < FEW or not 2 <= len(kinds) <= m:
         return None
     without = np.nanmin(values, axis=1) > 1
-    complete = ~np.isnan(values).any(axis=1)
-    tied = 2 < len(kinds) <= (m + 1) // 2 and complete.sum() >= MANY and 2 * complete.sum() > len(values)
-    if without.mean() < WITHOUT and not tied:
-        return None
-    if max(np.mean([way(row) for row in values]) for way in (_upto, _middle)) >= 1 - WITHOUT / 2:
+    complete, top = ~np.isnan(values).any(axis=1), np.nanmax(values, axis=1) == kinds[-1]
+    tied = 2 < len(kinds) < min(m, STEPS + 1) and complete.sum() >= MANY
+    tied = tied and 2 * complete.sum() > len(values) and 2 * top.sum() > len(values)
+    fits = max(np.mean([way(row) for row in values]) for way in (_from_1, _upto, _middle))
+    if fits >= FITS and not tied:
         return None
     seen = f"places are {kinds[0]:g} to {kinds[-1]:g}, of {m} items"
     if without.any():
         seen += f", and {int(without.sum())} of {len(values)} ballots have no 1"
     return f"{seen}: are they ratings, where the highest is best (--best high)?"
+
+
+def _from_1(row: NDArray[np.float64]) -> bool:
+    """Whether places begin at 1, and tied items have the first of theirs, or count as one."""
+    kinds, each = np.unique(row[~np.isnan(row)], return_counts=True)
+    above = np.cumsum(each) - each + 1
+    return bool(np.array_equal(kinds, above) or np.array_equal(kinds, np.arange(1, len(kinds) + 1)))
 
 
 def _upto(row: NDArray[np.float64]) -> bool:
