@@ -361,3 +361,19 @@ def test_a_scale_is_asked_about_once(tmp_path):
     alias = "".join(f" --alias {shlex.quote(f'{name}={it}')}" for name, it in zip(names, TREES, strict=True))
     [line] = checked(path, f"--wide --items oak,elm,fir --ballots tied{alias}")["noticed"]
     assert line.endswith("says that the highest is the best, and the lowest counts as it: --best high")
+
+
+@pytest.mark.parametrize("word", ["walkover", "Forfeit", "storniert", "w/o", "refunded"])
+def test_a_remark_that_a_row_does_not_count(word, tmp_path):
+    pairs = ["oak,elm", "elm,fir", "fir,oak"]
+    flags = "--comparisons won,lost,won --map names --items oak,elm,fir"
+    rows = [f"{pair},{word * (at == 3)}" for at in range(6) for pair in pairs]
+    [line] = noticed(tmp_path, "won,lost,remark", rows, flags)
+    assert f"3 of 18 rows have '{word}' there: do such rows count?" in line
+    rows = [f"{pair},{'rain' * (at == 3)}" for at in range(6) for pair in pairs]
+    assert noticed(tmp_path, "won,lost,remark", rows, flags) == []
+
+
+def test_the_help_of_a_map_says_how_none_is_said():
+    for command in (["check"], ["release", "consensus"]):
+        assert "DK=" in run(*command, "--help").out

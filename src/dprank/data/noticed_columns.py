@@ -168,7 +168,7 @@ def _counts_or_not(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict
     differ = not rows.by_row and rows.differs(codes)
     sure = [text for text in cells if written[text] in NOT_COUNTED]
     bad = sure or [text for text in cells if (differ or called_valid(name)) and DOUBTED.fullmatch(written[text])]
-    if bad and len(texts) > 1:
+    if bad and (len(texts) > 1 or (sure and "" in cells)):
         return 7, f"{said}, and {_rows_with(bad, cells)}: do such rows count? {do}"
     mark = len(texts) == 1 and "" in cells and texts <= MEANT
     if mark or any(
