@@ -78,7 +78,7 @@ def test_percentages_of_ballots(name, cells, person, tmp_path):
     assert f"--weight '{name}' with --max-weight" in said[0]
 
 
-@pytest.mark.parametrize("name", ["percent", "pct", "zz"])
+@pytest.mark.parametrize("name", ["percent", "pct", "zz", "share"])
 def test_percentages_of_comparisons(name, tmp_path):
     sign = "%" * (name == "zz")
     rows = [
@@ -96,6 +96,13 @@ def test_percentages_of_comparisons(name, tmp_path):
 def test_percentages_of_people(name, sign, tmp_path):
     rows = [[f"p{at}", "oak > elm > fir", f"{(at * 37) % 101}{sign}"] for at in range(20)]
     assert noticed(tmp_path, f"who,vote,{name}", rows, f"{ORDERS} --person who") == []
+
+
+def test_shares_of_a_company_are_no_percentages(tmp_path):
+    rows = [[f"p{at}", "oak > elm > fir", str(at % 4 + 1)] for at in range(20)]
+    [line] = noticed(tmp_path, "who,vote,shares", rows, f"{ORDERS} --person who")
+    assert "holds whole numbers: does a row stand for so many?" in line
+    assert noticed(tmp_path, "who,vote,part", rows, f"{ORDERS} --person who") == []
 
 
 @pytest.mark.parametrize("last", ["cocoa", "tea"])

@@ -49,6 +49,7 @@ FEW_QUESTIONS = 6
 FEW = 8
 #: Signs of money, which are no part of a number, and minus as it is typed.
 _MONEY = str.maketrans({**dict.fromkeys("€$£¥₹ ", ""), "−": "-", "–": "-", "\u00a0": "", "\u202f": ""})
+_HUNDRED = re.compile(r"%|perc|pct|proz|pourc|porc|proc", re.IGNORECASE)
 _PERCENT = re.compile(r"%|\b(?:percent|pct|prozent|share|anteil)", re.IGNORECASE)
 #: What to do about a column of items more than a form reads.
 _ONE_ITEM = {
@@ -252,8 +253,10 @@ def _share(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, in
     if len(values) < 2 or not ((values >= 0) & (values <= 100)).all() or 2 * each.sum() < rows.n:
         return None
     total = float((values * each).sum())
-    whole = any(abs(total - of) <= 0.02 * of for of in (1.0, 100.0))
-    if not (called or whole or (signs and rows.once)) or set(values) <= {0.0, 1.0}:
+    sums = [of * (rows.n / 2 if rows.kind == "comparisons" else 1) for of in (1.0, 100.0)]  # of the two sides of a pair
+    whole = any(abs(total - of) <= 0.02 * of for of in sums)
+    sure = called and (signs or _HUNDRED.search(name))  # shares may be those of a company
+    if not (sure or whole or (signs and rows.once)) or set(values) <= {0.0, 1.0}:
         return None
     seen = f"column {shown(name)} is not used and holds percentages, as {shown(texts[0])}: does a row weigh so much?"
     weight = f"--weight {shown(name)} with --max-weight says how much, once all are whole numbers, as 605 for 60.5%"

@@ -52,9 +52,9 @@ WEIGHTS = re.compile(
 )
 #: Names of columns of parts of a hundred, and what may stand beside it where they are those of rows.
 _SHARES = _set(
-    """percent percentage percentages percents pct perc prozent prozente prozentsatz anteil anteile share shares part
+    """percent percentage percentages percents pct perc prozent prozente prozentsatz anteil anteile share shares
     proportion proportions fraction pourcentage pourcentages porcentaje porcentajes percentuale percentuali percentagem
-    porcentagem procent procenten prosent andel aandeel ratio"""
+    porcentagem procent procenten prosent andel aandeel"""
 )
 _OF_ROWS = _set(
     """of the in der die des de du del di van af av vote votes voter voters ballot ballots voting respondents people
