@@ -242,6 +242,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
     found: dict[str, Any] = {
         "file": intake.said,
         "protects at most": f"one {declared.unit}",
+        **({} if raw is None or declared.times in (None, "none") else {"rows of the file": len(raw.frame)}),
         "rows": intake.rows,
         "rows that count": intake.kept,
         "noticed": [*noticed(raw, intake, declared), *slips_of_rows(intake, declared), *hints(intake, declared)],

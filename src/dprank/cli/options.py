@@ -88,11 +88,12 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--map",
-        help=f"What an answer means: {SAID}. Of ballots a place: '1st choice=1,0=' (0: none).",
+        help=f"What an answer means: {SAID}. Of ballots a place: '1st choice=1,DK=' (DK: none).",
     ),
 ]
 PlacesMap = Annotated[
-    str | None, typer.Option("--map", help="What the cell of a place means: '1st choice=1,2nd choice=2,0=' (0: none).")
+    str | None,
+    typer.Option("--map", help="What the cell of a place means: '1st choice=1,2nd choice=2,DK=' (DK: none)."),
 ]
 UnrankedAs = Annotated[
     str | None, typer.Option(help="How 'no place', or 'no item', is written, with commas between: 99,-1,undervote.")

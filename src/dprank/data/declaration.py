@@ -309,6 +309,13 @@ class Declaration:
             if type(self.lowest) not in (int, float) or not abs(self.lowest) <= 2**53:
                 raise ValueError(f"lowest = {shown(self.lowest)}; the lowest number that is a place is needed")
             settle(self, lowest=float(self.lowest))
+        for key, it in (self.places or {}).items():
+            if isinstance(it, float) and (it <= 0 if self.lowest is None else it < self.lowest):
+                floor = "places are above 0" if self.lowest is None else f"the lowest place is {self.lowest:g}"
+                raise ValueError(
+                    f"places: {shown(key)} = {it:g}; {floor}: {shown(f'{key}=')} says that there is none, and "
+                    f"--lowest {it:g} that this is one"
+                )
         if self.between is not None and not _texts("between", [self.between])[0].strip("= "):
             raise ValueError(f"between = {shown(self.between)}; a sign is needed, and = stands between tied items")
         if self.between is not None and (mark := next((it for it in self.between if it in BACKWARDS), None)):
@@ -362,7 +369,11 @@ class Declaration:
         sign = self.between or ">"
         marks = [name for name in self.items if sign in name or "=" in name] if self.form == "orders" else []
         if marks:
-            raise ValueError(f"items: {shown(marks[0])} holds {sign} or =, which stand between items of an order")
+            ties = "; = always ties: take it out of the name, there and here" * ("=" in marks[0])
+            other = f"; put another sign than {sign} between places in the file, and say it with --between"
+            raise ValueError(
+                f"items: {shown(marks[0])} holds {sign} or =, which stand between items of an order{ties or other}"
+            )
         settle(self, ballots=ballots, repeated=repeated)
 
     @property
@@ -596,7 +607,10 @@ def _some(given: Collection[Any], what: str) -> str:
 
 def _texts(name: str, given: Any) -> tuple[str, ...]:
     """One by one, each of them text."""
-    if type(given) not in (list, tuple) or not all(type(it) is str and it for it in given):
+    if type(given) in (list, tuple) and all(type(it) is str for it in given) and "" in given:
+        blank = ": a blank cell says so anyway" * (name == "unranked_as")
+        raise ValueError(f"{name}: one of {len(given)} texts is empty{blank}; leave it out")
+    if type(given) not in (list, tuple) or not all(type(it) is str for it in given):
         raise ValueError(f"{name} = {shown(given)}; text is needed, or a list of texts")
     return tuple(given)
 

@@ -17,10 +17,12 @@ from dprank.data.accounts import BEYOND, Intake, people_column
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.noticed_amounts import in_amounts
 from dprank.data.noticed_cells import Raw, in_cells
+from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_names import called_a_count, summed_up
 from dprank.data.noticed_places import in_places
+from dprank.data.noticed_scales import in_headers
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -114,9 +116,11 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
             *_person(raw),
             *_totals(raw),
             *in_unused(raw, intake),
-            *in_cells(raw, intake),
-            *in_places(raw.without(sums)),
+            *in_cells(raw, intake, below_0(raw)),
         ]
+        places = [*in_places(raw.without(sums))]
+        told = [*in_headers(raw, any("--best high" in it for it in places))]
+        found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
     return (*found, *in_graph(declared, intake))
 
 
@@ -253,6 +257,6 @@ def _sums(raw: Raw, intake: Intake) -> tuple[Any, str]:
         text = next(str(it) for it, is_sum in zip(distinct, called, strict=True) if is_sum)
         number, seen = int(rows.sum()), f"called as sums and means are, as {shown(text)} in {shown(name)}"
         if number == 1:
-            return rows, f"1 row is {seen}: it counts like others; take it out"
-        return rows, f"{number} rows are {seen}: they count like others; take them out"
+            return rows, f"1 row is {seen}: {'it counts like others; ' * bool(intake.kept)}take it out"
+        return rows, f"{number} rows are {seen}: {'they count like others; ' * bool(intake.kept)}take them out"
     return none, ""

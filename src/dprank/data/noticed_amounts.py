@@ -14,6 +14,8 @@ __all__ = ["in_amounts"]
 
 #: How a mark is typed, and the other thing that it may be.
 TYPED = {".": (".", "none"), ",": (",", "."), " ": ("' '", ""), "'": ('"\'"', "")}
+#: Fewer rows may be counts of 1, 2 and 3.
+FEW = 5
 
 
 def in_amounts(raw: Raw) -> Iterator[str]:
@@ -23,6 +25,7 @@ def in_amounts(raw: Raw) -> Iterator[str]:
         column = None if name in (None, "none") else raw.column(str(name))
         if name is None or column is None:
             continue
+        yield from _row_numbers(raw, flag, name, list(map(str, column)))
         cells = {str(text): int(number) for text, number in column.value_counts().items()}
         lost = {text: number for text, number in cells.items() if count_of(text, declared.thousands) < 0}
         either = {
@@ -38,6 +41,18 @@ def in_amounts(raw: Raw) -> Iterator[str]:
             what = "is one ballot that ranks nothing" if flag == "--times" else "counts nothing"
             hold = f"{_of(rows, cells)} of {shown(name)} hold{'s' * (rows == 1)} no whole number"
             yield f"{hold}, as {shown(others[0])}: each {what}"
+
+
+def _row_numbers(raw: Raw, flag: str, name: str, cells: list[str]) -> Iterator[str]:
+    """That a column of amounts goes up by 1 from row to row, as numbers of rows do."""
+    read = [count_of(it, raw.declared.thousands) for it in cells]
+    first = read[0] if read else -1.0
+    if len(read) < FEW or first not in (0, 1) or read != [first + at for at in range(len(read))]:
+        return
+    last = f"{read[-1]:.0f}"
+    told = f"{len(read)} rows stand for {sum(read):.0f} ballots" if flag == "--times" else f"the last row weighs {last}"
+    do = "--times none" if flag == "--times" else "leave --weight and --max-weight out"
+    yield f"{shown(name)} is {first:.0f} to {last}, row by row, as numbers of rows are, and {told}: if it is one, {do}"
 
 
 def _is_fraction(text: str) -> bool:

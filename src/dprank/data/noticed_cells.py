@@ -38,7 +38,9 @@ JOINED = 500
 _SIGN = re.compile(r"->|[<>≻≽≥≿»›→⇒⟶≺≼≤≾←⇐⟵«‹﹤﹥＜＞]")
 _BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
 _LISTED = re.compile(r"\s*+[0-9]++\s*+[.)]\s*+")
-_BEHIND = re.compile(r"(.+?)(?:\s*+[:;,(\[xX×*]|\s)\s*+([0-9]++)\s*+[)\]]?\s*+", re.DOTALL)
+_BEHIND = re.compile(
+    r"(.+?)(?:\s*+(?:=>|->|[:;,(\[xX×*=#@→/–—-])|\s)\s*+([0-9]++)(?:st|nd|rd|th|\.|º|°)?+\s*+[)\]]?\s*+", re.DOTALL
+)
 
 
 class Raw:
@@ -80,8 +82,11 @@ class Raw:
         return text.strip().casefold() in away
 
 
-def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
-    """Sentences on labels that are no item, and on what stands for a place, an order or an answer and is none."""
+def in_cells(raw: Raw, intake: Intake, around_0: bool = False) -> Iterator[str]:
+    """Sentences on labels that are no item, and on what stands for a place, an order or an answer and is none.
+
+    `around_0` says that 0 is one of a scale, of which somebody else speaks.
+    """
     odd = Counter(dict(intake.unknown)) + Counter(dict(intake.misread))
     texts = {text: number for text, number in odd.most_common(LOOKED_AT) if not raw.is_none(text)}
     if raw.declared.form == "orders":
@@ -100,7 +105,12 @@ def in_cells(raw: Raw, intake: Intake) -> Iterator[str]:
             f"cells of places hold items, as {shown(next(iter(names)))}, {_cells(names)}: has the table a column a "
             "place? --ranks FIRST,SECOND,… reads it"
         )
-    if intake.misread.get("0") and raw.declared.form in ("wide", "long") and raw.declared.kind == "ballots":
+    if (
+        intake.misread.get("0")
+        and not around_0
+        and raw.declared.form in ("wide", "long")
+        and raw.declared.kind == "ballots"
+    ):
         end = "worst" if raw.declared.best == "high" else "best"
         yield f"0 is no place: --lowest 0 if it is one, the {end}; --unranked-as 0 if it says that there is none"
     commas = {text: number for text, number in intake.misread.items() if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", text)}
@@ -181,6 +191,7 @@ def _split(raw: Raw, sign: str) -> str:
     reads = (
         bool(sign.strip(BLANKS))
         and not backwards
+        and sign != (declared.between or ">")
         and "=" not in sign
         and not any(sign in item for item in declared.items)
     )
@@ -277,8 +288,10 @@ def _numbers_in(raw: Raw, text: str) -> str | None:
     numbered = [at for at in odd if _numbered(raw, _BEFORE.fullmatch(parts[at]), 2)]
     if len(numbered) > 1:
         return "before"
-    pieces = parts if len(parts) > 1 else [it for it in re.split("[,;|/>]", text) if it.strip()]
-    if sum(_numbered(raw, _BEHIND.fullmatch(it), 1) for it in pieces) > 1:
+    ways = [parts] if len(parts) > 1 else [[it for it in re.split("[,;|/>\n]", text) if it.strip()]]
+    if "=" in text:  # which ties items, and here says what a number is of
+        ways += [text.split(sign) for sign in (raw.declared.between or ">", ",", ";", "|", ">", "\n", " ")]
+    if any(sum(_numbered(raw, _BEHIND.fullmatch(it.strip()), 1) for it in pieces) > 1 for pieces in ways):
         return "behind"
     if numbered == [0] or (odd[-1] == len(parts) - 1 and _numbered(raw, _BEHIND.fullmatch(parts[-1]), 1)):
         return "alone"

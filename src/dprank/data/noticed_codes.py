@@ -13,7 +13,7 @@ from dprank._require import shown
 from dprank.data.noticed_cells import Raw
 from dprank.data.places import meanings, number_of
 
-__all__ = ["codes_among", "in_codes"]
+__all__ = ["below_0", "codes_among", "in_codes"]
 
 #: Numbers by which questionnaires say that there is no answer: of one digit, and of several.
 SHORT = (8, 9)
@@ -24,12 +24,19 @@ NEXT = (6, 8, 11)
 FEW = 10
 #: So many codes stand together.
 TOGETHER = 4
+#: A scale around 0 goes no further.
+WIDEST = 10
 
 
 def in_codes(raw: Raw) -> Iterator[str]:
     """Sentences on numbers that may say that there is no answer."""
     by_item = _numbers(raw)
     counts = sum(by_item.values(), Counter[float]())
+    if around := _scale_below(raw, counts):
+        low, top = map(_text, around)
+        cells = sum(number for it, number in counts.items() if it <= 0)
+        high_best = "" if raw.declared.best == "high" else f", and --best high that {top} is the best"
+        yield f"{low} to {top} look like one scale, and {cells} cells are no place: --lowest {low} takes all{high_best}"
     codes, high = codes_among(raw, by_item), raw.declared.best == "high"
     if not codes:
         return
@@ -60,7 +67,8 @@ def codes_among(raw: Raw, by_item: Mapping[str, Counter[float]] | None = None) -
     """Numbers that may say that there is no answer, the lowest first."""
     by_item = _numbers(raw) if by_item is None else by_item
     counts = sum(by_item.values(), Counter[float]())
-    found = {it for it in counts if it < 0 and not _fits(raw, it)}
+    around = _scale_below(raw, counts)
+    found = {it for it in counts if it < 0 and not _fits(raw, it) and not (around and it >= around[0])}
     fits = {it: number for it, number in counts.items() if _fits(raw, it)}
     places = 0 if raw.declared.best == "high" else len(raw.declared.items)
     above = _beyond(fits)
@@ -79,6 +87,23 @@ def codes_among(raw: Raw, by_item: Mapping[str, Counter[float]] | None = None) -
         ):
             found.add(top)
     return sorted(found)
+
+
+def below_0(raw: Raw) -> bool:
+    """Whether numbers below 0 and above it look like one scale, of which those from 0 down are not declared."""
+    return _scale_below(raw, sum(_numbers(raw).values(), Counter[float]())) is not None
+
+
+def _scale_below(raw: Raw, counts: Mapping[float, int]) -> tuple[float, float] | None:
+    """The ends of a scale that goes about as far below 0 as above, step by step; None where nothing looks like one."""
+    kinds = sorted(it for it in counts if abs(it) <= WIDEST)
+    if raw.declared.lowest is not None or len(kinds) < 3 or not kinds[0] < 0 < kinds[-1]:
+        return None
+    low, top = kinds[0], kinds[-1]
+    steps = np.diff(kinds)
+    alike = max(-low, top) <= 2 * min(-low, top) and (low < -1 or top == 1)
+    closed = bool((steps == steps[0]).all()) or (low == -top and steps.max() <= 2 and len(kinds) > 4)
+    return (low, top) if alike and closed else None
 
 
 def _beyond(counts: Mapping[float, int]) -> set[float]:

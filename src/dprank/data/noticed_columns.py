@@ -7,6 +7,7 @@ all rows of a person says something of people, as their age does, and of what a 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -29,7 +30,9 @@ from dprank.data.noticed_names import (
     called_a_count,
     called_a_number,
     called_a_question,
+    called_a_share,
     called_of_people,
+    called_paid,
     called_valid,
 )
 from dprank.data.places import number_of
@@ -44,6 +47,17 @@ KINDS, QUESTIONS = 12, 30
 FEW_QUESTIONS = 6
 #: Fewer rows do not show that a column says something of items.
 FEW = 8
+#: Signs of money, which are no part of a number, and minus as it is typed.
+_MONEY = str.maketrans({**dict.fromkeys("€$£¥₹ ", ""), "−": "-", "–": "-", "\u00a0": "", "\u202f": ""})
+_HUNDRED = re.compile(r"%|perc|pct|proz|pourc|porc|proc", re.IGNORECASE)
+_PERCENT = re.compile(r"%|\b(?:percent|pct|prozent|share|anteil)", re.IGNORECASE)
+#: What to do about a column of items more than a form reads.
+_ONE_ITEM = {
+    ("tallies", "long"): "a row is read as one item. Write a row for each person and item",
+    ("ballots", "long"): "a row is read as one item. Write a row for each ballot and item",
+    ("ballots", "ranks"): "is it a place, too? --ranks names all columns, the best first",
+    ("comparisons", "long"): "a row is read as two items. Write a row for each pair that was compared",
+}
 
 
 class _Rows:
@@ -134,11 +148,11 @@ def in_unused(raw: Raw, intake: Intake) -> Iterator[str]:
 def _of_column(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
     """What a column may mean, and how likely it does."""
     if len(cells) < 2 and not called_a_count(name):
-        return None
+        return _items_too(rows, name, codes, cells)
     fits = not rows.of_items(codes)
     asked = called_a_question(name)
-    ways = [_question] * asked + [_counts_or_not, _number] + [_question] * (not asked)
-    for way in ways if fits else [_number] * called_a_count(name):
+    ways = [_question] * asked + [_below, _share, _items_too, _counts_or_not, _number] + [_question] * (not asked)
+    for way in ways if fits else [_below, _items_too, *[_number] * called_a_count(name)]:
         if (line := way(rows, name, codes, cells)) is not None:
             return line
     return None
@@ -155,7 +169,7 @@ def _counts_or_not(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict
     differ = not rows.by_row and rows.differs(codes)
     sure = [text for text in cells if written[text] in NOT_COUNTED]
     bad = sure or [text for text in cells if (differ or called_valid(name)) and DOUBTED.fullmatch(written[text])]
-    if bad and len(texts) > 1:
+    if bad and (len(texts) > 1 or (sure and "" in cells)):
         return 7, f"{said}, and {_rows_with(bad, cells)}: do such rows count? {do}"
     mark = len(texts) == 1 and "" in cells and texts <= MEANT
     if mark or any(
@@ -196,6 +210,82 @@ def _value(text: str) -> float:
     if math.isnan(number) and (grouped := as_thousands(text)) is not None:
         return grouped[1]
     return number_of(text.replace(",", ".", 1)) if math.isnan(number) else number
+
+
+def _signed(text: str) -> float:
+    """The number that an amount is, as it is written with money, and with a minus of any kind."""
+    plain = text.translate(_MONEY).strip()
+    behind = plain.startswith("(") and plain.endswith(")")
+    number = _value(plain.strip("()").strip() if behind else plain)
+    if math.isnan(number) and plain.startswith("-"):
+        number = -_value(plain[1:].strip())
+    return -abs(number) if behind else number
+
+
+def _below(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
+    """A column of amounts with some below 0: a row that takes another back."""
+    values = {text: _signed(text) for text in cells if text}
+    low = {text: it for text, it in values.items() if it < 0}
+    number, there = sum(cells[it] for it in low), sum(cells[it] for it in values)
+    if not low or number == there or any(map(math.isnan, values.values())) or 2 * there < rows.n:
+        return None
+    undone = sum(cells[text] for text, it in low.items() if -it in values.values())
+    alike = rows.kind == "tallies" and not called_of_people(name) and rows.differs(codes)
+    alike = alike and 2 * undone >= number and 2 * number <= there
+    if not (called_paid(name) if rows.kind == "tallies" else called_a_count(name)) and not alike:
+        return None
+    most = max(low, key=lambda it: cells[it])
+    row = f"{number} of {rows.n} rows {'has' if number == 1 else 'have'} a number below 0 there, as {shown(most)}"
+    do = "All rows count now: take out such rows, and those that they take back"
+    return 7, f"column {shown(name)} is not used, and {row}: was it returned, or cancelled? {do}"
+
+
+def _share(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
+    """A column of percentages, by its name or the sign in it, that may say how much a row weighs."""
+    texts = [it for it in cells if it]
+    plain = {it: it.replace("%", "").strip() for it in texts}
+    values = np.array([_value(it) for it in plain.values()])
+    each = np.array([cells[it] for it in texts])
+    signs = bool(texts) and all("%" in it for it in texts)
+    called = called_a_share(name)
+    if rows.kind == "tallies" or not (called or signs or _PERCENT.search(name)):
+        return None
+    if len(values) < 2 or not ((values >= 0) & (values <= 100)).all() or 2 * each.sum() < rows.n:
+        return None
+    total = float((values * each).sum())
+    sums = [of * (rows.n / 2 if rows.kind == "comparisons" else 1) for of in (1.0, 100.0)]  # of the two sides of a pair
+    whole = any(abs(total - of) <= 0.02 * of for of in sums)
+    sure = called and (signs or _HUNDRED.search(name))  # shares may be those of a company
+    if not (sure or whole or (signs and rows.once)) or set(values) <= {0.0, 1.0}:
+        return None
+    seen = f"column {shown(name)} is not used and holds percentages, as {shown(texts[0])}: does a row weigh so much?"
+    weight = f"--weight {shown(name)} with --max-weight says how much, once all are whole numbers, as 605 for 60.5%"
+    do = "if so, write the row as often as it counts" if rows.kind == "comparisons" else weight
+    return 6, f"{seen} It counts once: {do}"
+
+
+def _items_too(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
+    """A column most of whose cells are items, beside those that are read."""
+    declared, raw = rows.raw.declared, rows.raw
+    way = (rows.kind, declared.form)
+    if way not in _ONE_ITEM or all(map(_is_figure, declared.items)):
+        return None
+    known = {text: code for text in cells if text and (code := raw.item(text)) is not None}
+    there, held = sum(cells.values()) - cells.get("", 0), sum(cells[it] for it in known)
+    column = raw.column(name)
+    if 2 * held <= there or column is None:
+        return None
+    own = [raw.column(it) for it in declared.columns[: 2 if rows.kind == "comparisons" else 1]]
+    if declared.form != "ranks":  # which of its own items a row is about says nothing new
+        codes_of = {text: raw.item(text) for text in {str(it) for one in (column, *own) for it in one.unique()}}
+        names = [np.array([-1 if (at := codes_of[str(it)]) is None else at for it in one]) for one in (column, *own)]
+        new = (names[0] >= 0) & np.all([names[0] != it for it in names[1:]], axis=0)
+        if 10 * new.sum() <= held:
+            return None
+    several = rows.who is not None and 2 * rows.n >= 3 * len(np.unique(rows.who))
+    if rows.kind == "tallies" and several and not rows.differs(codes):  # of a person it says the same in every row
+        return None
+    return 7, f"column {shown(name)} is not used, and {held} of {there} cells there are items: {_ONE_ITEM[way]}"
 
 
 def _number(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:

@@ -16,10 +16,13 @@ __all__ = [
     "called_a_count",
     "called_a_number",
     "called_a_question",
+    "called_a_share",
     "called_a_weight",
     "called_of_people",
+    "called_paid",
     "called_valid",
     "summed_up",
+    "words_of",
 ]
 
 
@@ -46,6 +49,23 @@ WEIGHTS = re.compile(
     r"we?ight|wgh?t|(?:\b|_|p)wt(?:\b|_|s\b|fac|s?\d)|^w[0-9]?$|gewicht|poids|\bpond\b|pond[eé]r|\bpesi?o?\b|hochrechn|faktor|"
     r"\bfactor\b|expan[sd]|vikt|waga",
     re.IGNORECASE,
+)
+#: Names of columns of parts of a hundred, and what may stand beside it where they are those of rows.
+_SHARES = _set(
+    """percent percentage percentages percents pct perc prozent prozente prozentsatz anteil anteile share shares
+    proportion proportions fraction pourcentage pourcentages porcentaje porcentajes percentuale percentuali percentagem
+    porcentagem procent procenten prosent andel aandeel"""
+)
+_OF_ROWS = _set(
+    """of the in der die des de du del di van af av vote votes voter voters ballot ballots voting respondents people
+    answers wins stimmen stimme wähler voix votes votos voto voti stemmen röster weight weights gewicht poids support
+    total all"""
+)
+#: Words in names of columns of what was bought, or paid: below 0 it was given back.
+_PAID = _set(
+    """total totals subtotal price prices cost costs paid payment revenue turnover value net gross units unit pieces
+    pcs credit debit ordered preis betrag umsatz kosten summe wert prix montant coût cout precio importe coste
+    valor prezzo importo costo prijs bedrag pris belopp"""
 )
 #: Of these those that are of a body, or a thing.
 _BODY = re.compile(r"body|birth|\bkg\b|\blbs?\b|gram|height|parcel|baby|own", re.IGNORECASE)
@@ -88,7 +108,8 @@ MEANT = _set("""x ✓ ✔ ✗ * 1 1.0 y yes true t ja oui si sí sim j o on chec
 #: What says by itself that a row may not count; and what does so of rows in which one person's differ.
 NOT_COUNTED = _set(
     """invalid test testing excluded exclude spoiled spoilt void rejected duplicate cancelled canceled returned
-    refunded deleted removed draft preview incomplete unfinished withdrawn disqualified ineligible fake spam bot
+    refunded reversed voided deleted removed draft chargeback walkover forfeit forfeited w/o preview incomplete
+    unfinished withdrawn disqualified ineligible fake spam bot
     ungültig ausgeschlossen abgelehnt storniert gelöscht unvollständig exclu annulé rejeté invalide excluido anulado
     rechazado inválido invalido escluso annullato uitgesloten ongeldig"""
 ) | {"survey preview", "screened out", "ruled out", "timed out"}
@@ -117,7 +138,8 @@ _SUMS = re.compile(
 )
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
+    """The words of a column's name, small."""
     parted = re.sub(r"(?<=[a-zà-ÿ])(?=[A-Z])", "_", name)
     return [it for it in re.split(r"[\W_]+", parted.casefold()) if it]
 
@@ -141,30 +163,54 @@ def called_a_count(name: str) -> bool:
     >>> [called_a_count(it) for it in ("n_customers", "nb_bulletins", "Stimmen", "Respondent number", "household size")]
     [True, True, True, False, False]
     """
-    words = _words(name)
+    words = words_of(name)
     amount = counts(name) or " ".join(words) in COUNTS or " ".join(words[-1:]) in CROWDS - {"weight"}
     return amount or called_a_weight(name)
 
 
+def called_a_share(name: str) -> bool:
+    """Whether a column is called so as one of the percentages that rows stand for.
+
+    Examples
+    --------
+    >>> [called_a_share(it) for it in ("Prozent", "vote_share", "% of votes", "percent complete", "sharing")]
+    [True, True, True, False, False]
+    """
+    words = words_of(name)
+    some = not _SHARES.isdisjoint(words) or "%" in name
+    return some and all(it in _SHARES or it in _OF_ROWS for it in words)
+
+
+def called_paid(name: str) -> bool:
+    """Whether a column is called so as one of how much was bought, or paid.
+
+    Examples
+    --------
+    >>> [called_paid(it) for it in ("unit price", "Menge", "Betrag", "latitude")]
+    [True, True, True, False]
+    """
+    return called_a_count(name) or not _PAID.isdisjoint(words_of(name))
+
+
 def called_a_number(name: str) -> bool:
     """Whether a column is called so as one of counts, or as one that numbers rows."""
-    return " ".join(_words(name)) in ("n", "num", "number")
+    return " ".join(words_of(name)) in ("n", "num", "number")
 
 
 def called_of_people(name: str) -> bool:
     """Whether a column is called so as one that says something of people, or of when and where."""
-    return not _PEOPLE.isdisjoint(_words(name)) or bool(_BODY.search(name))
+    return not _PEOPLE.isdisjoint(words_of(name)) or bool(_BODY.search(name))
 
 
 def called_valid(name: str) -> bool:
     """Whether a column is called so as one that says whether a row counts."""
-    words = _words(name)
+    words = words_of(name)
     return len(words) <= LONG and not _VALID.isdisjoint(words)
 
 
 def called_a_question(name: str) -> bool:
     """Whether a column is called so as one that says which question a row answers."""
-    words = _words(name)
+    words = words_of(name)
     return len(words) <= LONG and not re.search("[0-9]", name) and not _ASKS.isdisjoint(words)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dprank._require import shown
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_codes import codes_among, in_codes
+from dprank.data.noticed_scales import short_scale
 from dprank.data.places import place_reader
 
 __all__ = ["in_places", "unranked_columns"]
@@ -39,6 +40,8 @@ def in_places(raw: Raw) -> Iterator[str]:
     m, highest = len(declared.items), np.nanmax(values, axis=1)
     above, odd = int((highest > m).sum()), int(np.count_nonzero([not is_numbered(row) for row in values]))
     if not above and 2 * odd <= len(values):
+        line = short_scale(raw, values)
+        yield from [line] * (line is not None and not _others(raw, highest.max()))
         return
     often = 2 * odd > len(values)
     seen = [f"places go up to {highest.max():g}, of {m} items, in {above} of {len(values)} ballots"] * bool(above)
