@@ -41,7 +41,8 @@ def in_places(raw: Raw) -> Iterator[str]:
     above, odd = int((highest > m).sum()), int(np.count_nonzero([not is_numbered(row) for row in values]))
     if not above and 2 * odd <= len(values):
         line = short_scale(raw, values)
-        yield from [line] * (line is not None and not _others(raw, highest.max()))
+        if line is not None and not _others(raw, highest.max()):
+            yield line
         return
     often = 2 * odd > len(values)
     seen = [f"places go up to {highest.max():g}, of {m} items, in {above} of {len(values)} ballots"] * bool(above)

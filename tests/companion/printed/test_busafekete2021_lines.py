@@ -96,7 +96,7 @@ def test_algorithm_3_accepts_as_often() -> None:
     places[5] = places[3]
     for data in (PLACES, places):
         assert_accepts(
-            lambda rng, data=data: lines.trun(data, delta, epsilon, mu, rng),  # type: ignore[misc]
+            lambda rng, data=data: lines.trun(data, delta, epsilon, mu, rng),
             float(test.accepts(sums(data)).mean()),
             43,
         )
