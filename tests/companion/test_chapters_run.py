@@ -123,3 +123,11 @@ def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path) -> None:
     with pytest.raises(papermill.PapermillExecutionError) as error:
         papermill.execute_notebook(road, tmp_path / "out.ipynb", {name: value}, progress_bar=False)
     assert error.value.traceback == [line]
+
+
+@pytest.mark.slow
+def test_a_name_that_a_chapter_does_not_have_is_refused_by_papermill_alone(tmp_path: Path) -> None:
+    road = ROADS[0]
+    with pytest.raises(papermill.PapermillExecutionError) as error:
+        papermill.execute_notebook(road, tmp_path / "out.ipynb", {"epsilom": 2}, progress_bar=False)
+    assert error.value.traceback == [f"epsilom is no parameter; allowed: {', '.join(parameters(road))}"]

@@ -24,6 +24,8 @@ import nbformat
 from IPython.core.getipython import get_ipython
 
 TAG = "parameters"
+#: How the cell begins that papermill puts behind it.
+INJECTED = "# Parameters\n"
 NUMBER = r"\d[\d_.]*(?:e-?\d+)?"
 RANGE = rf"(?:(?P<least>\d+)\+ of )?(?P<low>{NUMBER}) \.\. (?P<high>{NUMBER})"
 FORM = re.compile(rf"(?:{RANGE}|of (?P<pool>{NUMBER}(?:, {NUMBER})*)); (?P<about>.+)")
@@ -115,7 +117,8 @@ def check_parameters() -> None:
     shell = get_ipython()
     if shell is None:
         return
-    for source in shell.user_ns["In"][1:-1]:
+    ran = shell.user_ns["In"][1:-1]
+    for source in ran:
         try:
             known = declarations(source)
         except (ValueError, SyntaxError):
@@ -124,10 +127,19 @@ def check_parameters() -> None:
             break
     else:
         return
+    for name in (it for source in ran if source.startswith(INJECTED) for it in _assigned(source)):
+        if name not in known:
+            raise NotAllowed(f"{name} is no parameter; allowed: {', '.join(known)}")
     try:
         fitted(known, {name: shell.user_ns[name] for name in known})
     except ValueError as error:
         raise NotAllowed(str(error)) from None
+
+
+def _assigned(source: str) -> list[str]:
+    """Names that a cell gives values to."""
+    lines = (it for it in ast.parse(source).body if isinstance(it, ast.Assign))
+    return [it.id for line in lines for it in line.targets if isinstance(it, ast.Name)]
 
 
 def _comments(source: str) -> dict[int, str]:

@@ -39,6 +39,7 @@ UNPACK = """\
 # {said}
 import base64
 import io
+import os
 import sys
 import tempfile
 import zipfile
@@ -48,6 +49,7 @@ packed = \"\"\"
 \"\"\"
 folder = tempfile.mkdtemp(prefix="companion-")
 zipfile.ZipFile(io.BytesIO(base64.b64decode(packed))).extractall(folder)
+os.environ["COMPANION_ROOT"] = folder
 sys.path.insert(0, f"{{folder}}/src")"""
 
 

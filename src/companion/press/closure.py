@@ -18,6 +18,7 @@ SOURCE = "src/"
 PACKAGES = ("companion", "dprank")
 #: Modules that read files, and which.
 READS = {
+    "companion.chapters.better_than_printed.overview": "data/claims/*.yml",
     "companion.chapters.which_method.losses": "data/fairness.parquet",
     "companion.chapters.which_method.peers": "data/peers.csv",
     "companion.chapters.which_method.plans": "data/plans.parquet",
