@@ -94,7 +94,7 @@ def check_inverse(dimensions: Iterable[int] = (1, 2, 5, 8), t: int = 3) -> Itera
         for convention in CONVENTIONS:
             back = signs(embed(x, t, convention=convention), d)
             same = int((back == x).all(1).sum())
-            what = f"vectors x with ρ(π^x) = x, d = {d}, t = {t}"
+            what = f"vectors x with ρ(π^x) = x, π^x by {convention}, d = {d}, t = {t}"
             yield printed(what, same, "==", 2**d, reading=f"π^x by the {convention}")
             sign, turned = ("", x) if convention == "words" else ("−", -x)
             what = f"vectors x with ρ(π^x) = {sign}x, π^x by the {convention}, d = {d}, t = {t}"
@@ -108,7 +108,8 @@ def check_obs_15() -> Iterator[Check]:
         at = f"over (d − ⟨ρ(σ), x⟩)/2 where that is not 0, d = {d}, t = {t}"
         for convention in CONVENTIONS:
             least = least_cost(d, t, convention)
-            yield printed(f"least of K(σ, π^x), {at}", least, ">=", t, reading=f"π^x by the {convention}")
+            what = f"least of K(σ, π^x), π^x by {convention}, {at}"
+            yield printed(what, least, ">=", t, reading=f"π^x by the {convention}")
         what = f"least of K(σ, π^x), π^x by words, {at}: t + (d + 1)/2 is attained"
         yield amended(what, least_cost(d, t, "words"), "==", t + (d + 1) / 2)
 
