@@ -26,8 +26,8 @@ from companion.press.pipeline import Build
 from companion.press.profiles import PROFILES
 
 FLOOR = 1e-15
-#: What is to be at most that is to be 0, but for rounding.
-RESIDUE = 1e-9
+#: What is to be at most that is to be 0, but for rounding, or for a difference that stands for a derivative.
+RESIDUE = 1e-5
 #: Of a table or figure so many rows that differ are listed.
 ROWS = 3
 
