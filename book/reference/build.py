@@ -1,5 +1,5 @@
-"""Write a page for every module of the library, list them in the contents; the README's table of methods; and that of
-what each mechanism publishes.
+"""Write a page for every module of the library, list them in the contents; the README's tables of methods and of
+chapters; and that of what each mechanism publishes.
 
     python book/reference/build.py
 
@@ -8,10 +8,12 @@ What a page says is the module's own docstrings, which the book reads when it is
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import dprank
+from companion.press.shown import chapters
 from dprank.plan.tags import chooser
 from dprank.privacy.published import table
 
@@ -67,8 +69,11 @@ def contents(toc: str) -> str:
 
 
 def readme(text: str) -> str:
-    """The README with the table of methods, as the mechanisms' tags say it, between its marks."""
-    return re.sub(r"(<!-- methods -->\n).*?(<!-- /methods -->)", rf"\1\n{chooser()}\n\2", text, flags=re.DOTALL)
+    """The README with its tables between their marks: of methods, as their tags say it, and of chapters."""
+    seconds = json.loads((ROOT / "data" / "times.json").read_bytes())["seconds"]
+    for name, rows in {"methods": chooser(), "chapters": chapters(ROOT / "notebooks", seconds)}.items():
+        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", rf"\1\n{rows}\n\2", text, flags=re.DOTALL)
+    return text
 
 
 def package(text: str) -> str:

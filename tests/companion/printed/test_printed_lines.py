@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import nbformat
 from checks import each
 
 import companion.printed
+from companion.ledger.files import load_ledger
 from companion.press.roads import TYPED
+from companion.press.shown import shown
 
 ROOT = Path(__file__).resolve().parents[3]
 CELLS = [
@@ -38,3 +41,15 @@ def algorithms() -> list[tuple[str, str]]:
 def test_a_chapter_types_the_algorithm_as_it_is_tested(name: str, source: str) -> None:
     assert any(source in cell for cell in CELLS), name
     assert len(source.splitlines()) <= LONGEST, name
+
+
+def test_every_algorithm_that_has_a_number_is_typed_in_a_chapter() -> None:
+    printed = {
+        (found[1], f"Algorithm {found[2]}")
+        for name in load_ledger(ROOT)
+        if (found := re.match(r"(\w+):alg-(\d+)", name))
+    }
+    pages = (nbformat.read(path, as_version=4) for path in (ROOT / "notebooks").glob("*.ipynb"))
+    typed = {(paper, place) for page in pages for paper, place, _ in shown(page)}
+    assert len(printed) >= 14
+    assert printed <= typed, sorted(printed - typed)
