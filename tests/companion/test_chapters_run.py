@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from companion.instruments.parameters import TAG, Parameter, declarations, fitte
 from companion.ledger.files import load_ledger
 from companion.press.along import along
 from companion.press.closure import Sources
+from companion.press.kernel import Forking
 from companion.press.layout import Layout
 from companion.press.pages import entries
 
@@ -87,19 +89,31 @@ def alone(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(library))
 
 
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., nbformat.NotebookNode]:
+    """By bare papermill, but for where its kernel comes from."""
+
+    def executed(road: Path, out: Path, own: dict[str, Any], **options: Any) -> nbformat.NotebookNode:
+        monkeypatch.delenv("PYTEST_CURRENT_TEST")  # kernels have one parent as long as the variables are the same
+        options |= {"kernel_manager_class": Forking, "progress_bar": False}
+        return papermill.execute_notebook(road, out, own, **options)
+
+    return executed
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
-def test_figures_and_numbers_follow_from_the_parameters(road: Path, tmp_path: Path) -> None:
+def test_figures_and_numbers_follow_from_the_parameters(
+    road: Path, tmp_path: Path, run: Callable[..., nbformat.NotebookNode]
+) -> None:
     known = parameters(road)
     changed = known.get("epsilon") or next(iter(known.values()))
     pages = {path.stem: nbformat.read(path, as_version=4) for path in road.parent.glob(f"{road.name[:2]}*.ipynb")}
     brought = [it for it in sources().closure(it.source for it in code(road)) if not it.startswith("src/dprank/")]
     notebook = along(road.stem, pages, load_ledger(ROOT), ROOT, brought, "0")
     nbformat.write(notebook, tmp_path / road.name)
-    ran = papermill.execute_notebook(
-        tmp_path / road.name, tmp_path / "ran.ipynb", {changed.name: other(changed)}, cwd=tmp_path, progress_bar=False
-    )
+    ran = run(tmp_path / road.name, tmp_path / "ran.ipynb", {changed.name: other(changed)}, cwd=tmp_path)
     moved = {
         it.kind for it in entries(road.stem, ran) if committed().get((road.stem, it.kind, it.name)) != list(it.rows)
     }
@@ -108,7 +122,7 @@ def test_figures_and_numbers_follow_from_the_parameters(road: Path, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
-def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path) -> None:
+def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path, run: Callable[..., nbformat.NotebookNode]) -> None:
     """Each of its parameters, too large and of another type; one of them by papermill, which shows the line alone."""
     known = parameters(road)
     lines = {
@@ -121,7 +135,7 @@ def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path) -> None:
             fitted(known, {name: value})
     (name, value), line = list(lines.items())[-1 - ROADS.index(road) % 2]
     with pytest.raises(papermill.PapermillExecutionError) as error:
-        papermill.execute_notebook(road, tmp_path / "out.ipynb", {name: value}, progress_bar=False)
+        run(road, tmp_path / "out.ipynb", {name: value})
     assert error.value.traceback == [line]
 
 
