@@ -77,6 +77,14 @@ def test_figures_have_names_captions_alternatives_and_links(path):
             assert "".join(following["source"]).endswith(".links"), cell["id"]
 
 
+def test_no_two_figures_are_described_alike():
+    cells = [cell for path in NOTEBOOKS for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    said = [
+        cell["metadata"]["mystnb"]["image"]["alt"] for cell in cells if "image" in cell["metadata"].get("mystnb", {})
+    ]
+    assert sorted({it for it in said if said.count(it) > 1}) == []
+
+
 def test_figures_are_drawn_without_the_state_that_shows_them_twice():
     for path in (ROOT / "src/companion/chapters").rglob("*.py"):
         assert "pyplot" not in path.read_text(encoding="utf-8"), path.name

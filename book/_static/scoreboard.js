@@ -10,7 +10,7 @@
     row,
     place,
     head: `${row.cells[0].textContent} ${row.dataset.paper}`.toLowerCase(),
-    all: row.textContent.toLowerCase(),
+    all: [...row.cells].map((cell) => cell.textContent).join(" ").toLowerCase(),
   }));
 
   /* A word is found where a word begins with it; a number is found whole: 3.1 is neither 3.10 nor 13.1. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-__all__ = ["NEEDS_CORRECTION", "VERDICTS", "Claim", "find_root", "load_ledger"]
+__all__ = ["NEEDS_CORRECTION", "VERDICTS", "Claim", "Page", "find_root", "load_ledger"]
 
 VERDICTS = ("pending", "holds", "needs a condition", "refuted", "true but empty", "depends on the reading", "unchecked")
 NEEDS_CORRECTION = ("needs a condition", "refuted", "true but empty", "depends on the reading")
@@ -36,6 +36,27 @@ def find_root(start: Path | None = None) -> Path:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a claim's page of its own says, for somebody who was sent it and knows nothing of the book.
+
+    `title` says what fails, or what a figure shows; `printed` is the statement in plain words, `why` two sentences,
+    `argument` why no constant saves what is stated with an order, `numbers` the smallest instance, to be checked by
+    hand, `instead` what holds, and `picture` the figure that shows it. `asked` is the day on which it was put to the
+    authors, and `answered` what they said: only what is true.
+    """
+
+    title: str
+    printed: str
+    why: str
+    numbers: str | None = None
+    argument: str | None = None
+    instead: str | None = None
+    picture: str | None = None
+    asked: str | None = None
+    answered: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """One entry of the ledger; `id` is ``paper:place``, as in ``cai2025:thm-2.1``.
 
@@ -47,7 +68,7 @@ class Claim:
     replaced is refuted. `necessity` says how far what is corrected is from necessary: attained, a factor, not known.
     `runs` says what is run where that is not the object which the sentence names, word for word. `ours` marks what no
     paper asserts. `uses` are the claims that its proof rests on; `tolerance` is that of its numbers, relative, when two
-    builds are compared; `reason` says why it is not checked.
+    builds are compared; `reason` says why it is not checked; `page` is its page of its own, if people send it around.
     """
 
     id: str
@@ -68,6 +89,7 @@ class Claim:
     uses: tuple[str, ...] = ()
     tolerance: float = 1e-9
     reason: str | None = None
+    page: Page | None = None
 
 
 def load_ledger(root: Path) -> dict[str, Claim]:
@@ -123,6 +145,8 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
         elif key == "ours":
             if value is not True:
                 raise refuse(key, value, "true, or no such key")
+        elif key == "page":
+            _require_page(value, refuse)
         elif key == "uses":
             if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
                 raise refuse(key, value, "a list of ids")
@@ -152,4 +176,18 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
     if verdict == "unchecked" and "reason" not in entry:
         raise refuse("reason", None, "text (due when the verdict is 'unchecked')")
     values: dict[str, Any] = {k: v.strip() if isinstance(v, str) else v for k, v in entry.items()}
-    return Claim(**values | {"uses": tuple(values.get("uses", ()))})
+    values["uses"] = tuple(values.get("uses", ()))
+    if "page" in values:
+        values["page"] = Page(**{key: text.strip() for key, text in values["page"].items()})
+    return Claim(**values)
+
+
+def _require_page(value: object, refuse: Callable[[str, object, str], ValueError]) -> None:
+    """Refuse what is no page: a key missing or unknown, or anything but a line of text."""
+    known = {field.name: field.default is MISSING for field in fields(Page)}
+    given = value if isinstance(value, Mapping) else {}
+    if unknown := [key for key in given if key not in known]:
+        raise refuse(f"page: unknown key {unknown[0]!r}", given[unknown[0]], ", ".join(known))
+    for key, due in known.items():
+        if (due or key in given) and not (isinstance(text := given.get(key), str) and text.strip()):
+            raise refuse(f"page: {key}", text, "text")

@@ -24,6 +24,7 @@ from companion.ledger.files import Claim, load_ledger
 from companion.ledger.front import announced, citation, shared_picture, shown_cells, substitutions
 from companion.ledger.history import load_history
 from companion.ledger.judge import Difference, differing, judge, summary
+from companion.ledger.results import result_pages, results_list, with_results
 from companion.ledger.scoreboard import entries, ledger_files
 from companion.ledger.sentences import sentence_file
 from companion.press import BuildError, UsageError
@@ -241,10 +242,35 @@ class Build:
             front = substitutions(self.layout.root, self.ledger, collected.records, collected.figures, differs)
             front |= shown_cells(self.layout.root, notebooks)
             linked = self.linked(collected, differs)
+            results, listed = self.results(jobs, notebooks, collected, differs)
         except ValueError as error:
             raise BuildError(str(error)) from None
-        files = site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked | self.along(jobs)
+        front["results"] = listed
+        files = site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked | self.along(jobs) | results
+        files["_toc.yml"] = with_results(files["_toc.yml"], [it for it in results if it.endswith(".md")])
         return files | {"book/index.md": announced(files["book/index.md"], differs)}
+
+    def results(
+        self,
+        jobs: Iterable[Job],
+        notebooks: Mapping[str, nbformat.NotebookNode],
+        collected: Collected,
+        differs: Mapping[str, Difference],
+    ) -> tuple[dict[str, bytes], str]:
+        """The pages of single results with their pictures, and the list of them."""
+        where = {
+            figure["name"]: f"{name}.html#{cell.metadata['mystnb']['figure']['name']}"
+            for name, page in notebooks.items()
+            for cell in page.cells
+            for output in cell.get("outputs", [])
+            if (figure := output.get("metadata", {}).get("figure"))
+        }
+        seconds = {it.chapter.name: json.loads(it.stamp.read_bytes())["seconds"] for it in jobs}
+        base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
+        stated = entries(self.ledger, collected.records, self.certificates, differs)
+        book = citation(self.layout.root)
+        made = result_pages(self.layout.root, stated, collected.figures, where, seconds, book, base)
+        return made, results_list(stated)
 
     def linked(self, collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:
         """What pages load or link to: drawings for a phone, the ledger as tables, the schema of published files, the

@@ -83,7 +83,7 @@ def test_what_differs_from_the_ledger_is_said_and_counted_apart(board, tmp_path)
         "A: refuted, differs from the ledger",
         "B: refuted, differs from the ledger",
     ]
-    assert [row.find_all("td")[2].get_text("|") for row in page.select("tr.differs")] == [
+    assert [row.find_all("td")[2].get_text("|", strip=True) for row in page.select("tr.differs")] == [
         "✗ refuted|differs from the ledger"
     ] * 2
     assert "<section" not in other.errata("cai2025")
@@ -96,7 +96,7 @@ def test_what_differs_from_the_ledger_is_said_and_counted_apart(board, tmp_path)
 
 def test_claims_link_to_their_cards(board):
     """Whoever has a card is linked to it; text is escaped, and a claim without a check says why."""
-    shown = [[cell.get_text("|") for cell in row.find_all("td")] for row in rows(board.claims())]
+    shown = [[cell.get_text("|", strip=True) for cell in row.find_all("td")] for row in rows(board.claims())]
     assert [row.a and row.a["href"] for row in rows(board.claims())][:3] == [
         "01-x.html#cai2025-a",
         "01-x.html#cai2025-e",
