@@ -7,8 +7,23 @@
   const greek = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", zeta: "ζ", eta: "η", theta: "θ", kappa: "κ", lambda: "λ", mu: "μ", pi: "π", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", xi: "ξ" };
   const letters = (text) => text.replace(/\b([a-z]+?)_?(\d+)\b/g, (all, name, digits) => (greek[name] ? greek[name] + digits : all));
   const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
+  /* Of what readers ask in other words than a title has: where the answer stands. */
+  const answers = [
+    [/anonym|gdpr|\blaw\b|legal|personal data/, "book/not_protected.html#in-law"],
+    [/\bcite|citation|bibtex/, "book/index.html#the-papers-and-this-book"],
+    [/differential(ly)? priva/, "book/index.html#thirty-seconds-of-differential-privacy"],
+    [/how many (people|voters|answers)/, "notebooks/15-which-method.html#how-many-people"],
+    [/\b(my|our|own) (data|survey|file|answers|ballots)/, "notebooks/14-release-your-own.html"],
+    [/install|\bpip\b/, "book/api.html"],
+    [/timing|\bclock\b/, "book/not_protected.html#the-clock"],
+    [/counterexample|wrong theorem|broken promise/, "book/results.html"],
+  ];
+  /* Pages of the book come before the library's, roads before what stands behind them; a term is meant as such. */
+  const rank = (url) => (url.startsWith("book/reference/") ? -6 : url.startsWith("book/glossary.html#") ? 2 : /notebooks\/\d\d[a-z]/.test(url) ? -0.5 : 0);
   const entries = window.SECTIONS.map(([page, title, url, text]) => ({
-    page, title, url, text, head: plain(`${title || page}`), over: plain(page), all: plain(`${page} ${title} ${text}`),
+    page, title, url, text, head: plain(`${title || page}`), all: plain(`${page} ${title} ${text}`),
+    // what a page of a single result is about stands in its first lines
+    over: plain(url.startsWith("book/results/") ? `${page} ${text.slice(0, 80)}` : page), rank: rank(url),
   }));
   const finder = (word) => {
     const end = /\d$/.test(word) ? "(?![\\w]|\\.\\w)" : "";
@@ -21,14 +36,18 @@
     return (from ? "… " : "") + text.slice(from, from + 200) + (from + 200 < text.length ? " …" : "");
   };
   const search = (asked) => {
-    const words = letters(plain(asked)).split(/[\s,:;()-]+/).filter((word) => word && !idle.has(word)).map(finder);
+    const typed = plain(asked).trim();
+    const named = /dprank|\w[._]\w*[a-z]/.test(typed); // a name of the library
+    const answer = answers.find(([pattern]) => pattern.test(typed))?.[1];
+    const words = letters(typed).split(/[\s,:;()-]+/).filter((word) => word && !idle.has(word)).map(finder);
     // all words, or, where no section has all, as many as any has
     const best = new Map(entries.map((it) => [it, words.filter((word) => word.test(it.all)).length]));
     const most = Math.max(...best.values());
-    const found = words.length && most
+    const found = words.length && (most || answer)
       ? entries
-          .filter((it) => best.get(it) === most)
-          .map((it) => ({ ...it, score: words.reduce((sum, w) => sum + 4 * w.test(it.head) + 2 * w.test(it.over), 0) - it.head.length / 200 }))
+          .filter((it) => (most && best.get(it) === most) || it.url === answer)
+          .map((it) => ({ ...it, score: words.reduce((sum, w) => sum + 4 * w.test(it.head) + 2 * w.test(it.over), 0) - it.head.length / 200
+            + (named ? 0 : it.rank) + 100 * (it.url === answer) }))
           .sort((a, b) => b.score - a.score)
       : [];
     const list = document.createElement("ol");

@@ -80,6 +80,11 @@ def typeset(text: str) -> Markup:
     return Markup(SCRIPT.sub(script, SCRIPT.sub(script, set_below)))
 
 
+def markdown(text: str) -> Markup:
+    """The same within a paragraph of Markdown, in which no sign of the sentence means anything."""
+    return Markup(re.sub(r"([\\`*_\[\]$])", r"\\\1", typeset(text)))
+
+
 def counterexample(check: Check) -> str:
     """What a check observed, and what it should, in words; a check on which a statement fails needs no more."""
     value = show_number(check.observed) + (f" ± {show_number(check.error)}" if check.error else "")
@@ -108,6 +113,7 @@ _TEMPLATES.filters |= {
     "about": _about,
     "anchor": anchor,
     "paper": lambda claim: PAPERS.get(claim.id.split(":")[0], claim.id.split(":")[0]),
+    "markdown": markdown,
     "mark": lambda verdict: MARKS.get(verdict, "…"),
     "number": show_number,
     "observation": _observation,

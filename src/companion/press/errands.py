@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 import yaml
 
@@ -21,7 +21,9 @@ BOARD = "#claims tbody tr"
 
 
 def check_errands(html: Path, errands: Path) -> list[str]:
-    """A line for each errand that fails, each page that is over a limit, and one if the scoreboard needs its script."""
+    """A line for each errand that fails, each page that is over a limit, for queries of which too many lead elsewhere,
+    and one if the scoreboard needs its script.
+    """
     from playwright.sync_api import sync_playwright
 
     if not errands.is_file():
@@ -36,6 +38,7 @@ def check_errands(html: Path, errands: Path) -> list[str]:
             problems += [
                 f"{line}, {width} px wide" for errand in said["errands"] for line in _do(page, html, errand, ledger)
             ]
+        problems += _search(browser.new_page(), html, said.get("queries", {}), said.get("elsewhere", 0))
         page = browser.new_context(java_script_enabled=False).new_page()
         page.goto((html / "notebooks/90-scoreboard.html").as_uri())
         if (shown := page.locator(f"{BOARD}:visible").count()) != len(ledger):
@@ -46,6 +49,21 @@ def check_errands(html: Path, errands: Path) -> list[str]:
                 problems += _weigh(page, path, limits)
         browser.close()
     return problems
+
+
+def _search(page: Page, html: Path, queries: Mapping[str, list[str]], allowed: int) -> Iterator[str]:
+    """The queries whose first hit leads elsewhere, if they are more than `allowed`."""
+    if not queries:
+        return
+    wrong = []
+    for query, wanted in queries.items():
+        page.goto(f"{(html / 'search.html').as_uri()}?{urlencode({'q': query})}")
+        first = page.locator("#search-results a").first
+        at = str(first.get_attribute("href")) if first.count() else "nothing"
+        if not any(it in at for it in wanted):
+            wrong.append(f"search for {query!r} leads to {at}; allowed: {' or '.join(wanted)}")
+    if len(wrong) > allowed:
+        yield from wrong
 
 
 def _weigh(page: Page, path: Path, limits: Mapping[str, int]) -> Iterator[str]:
@@ -84,7 +102,7 @@ def _do(page: Page, html: Path, errand: Mapping[str, Any], ledger: list[dict[str
     except Error as error:
         yield f"{errand['wanted']}: {str(error).splitlines()[0]}"
         return
-    if "at" in errand and not page.url.endswith(errand["at"]):
+    if "at" in errand and not page.url.removesuffix(".html").endswith(errand["at"]):
         yield f"{errand['wanted']}: led to {page.url.rpartition('/')[2]}; allowed: …{errand['at']}"
     if "rows" in errand:
         wanted = sum(it["impact"] == errand["rows"] for it in ledger)
