@@ -259,9 +259,10 @@ class Build:
     ) -> tuple[dict[str, bytes], str]:
         """The pages of single results with their pictures, and the list of them."""
         where = {
-            figure["name"]: f"{name}.html#{cell.metadata['mystnb']['figure']['name']}"
+            figure["name"]: f"{name}.html#{place['name']}"
             for name, page in notebooks.items()
             for cell in page.cells
+            if (place := cell.metadata.get("mystnb", {}).get("figure"))
             for output in cell.get("outputs", [])
             if (figure := output.get("metadata", {}).get("figure"))
         }
