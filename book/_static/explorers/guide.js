@@ -169,10 +169,10 @@
   const notes = (result) => {
     const { best, question } = result, told = [];
     if (result.needs) told.push(`Only if ${result.needs}.`);
-    if (best.worst && best.worst.mean > best.mean) told.push(`On the people that are worst for it ${measuredAs(best.worst, question)}.`);
+    if (best.worst && best.worst.mean > best.mean) told.push(`On the people for whom it does worst, ${measuredAs(best.worst, question)}.`);
     if (best.error !== null) told.push(`The plan expects ${loss(best.error, question)}.`);
     if (result.better.length) told.push(`In the arena ${least(result.better).use} lost less, ${measuredAs(least(result.better), question)}: people were not as the plan supposes.`);
-    else told.push("In the arena nothing lost less, by two standard errors.");
+    else told.push("In the arena no other method lost clearly less (by two standard errors).");
     if (result.table !== classOf(best.use)) told.push(`Over all sizes the table above names ${result.table}.`);
     return told.join(" ");
   };
