@@ -1,7 +1,7 @@
 """What a page looks like where somebody shares it: a description and a picture; and what the site has for machines.
 
-A page is described by the paragraph under "In short", or its first; its picture, 1200 x 630 px, has its title and its
-first figure. A page without a figure has the picture of the book. Addresses of pictures must be whole for most who read
+A page is described by the paragraph under "In short", by why a result fails, or by its first; its picture, 1200 x 630 px, has its title and its
+first figure. A page without a figure has the picture of the book, but for that of a single result, which has its words. Addresses of pictures must be whole for most who read
 them, and are where `html_baseurl` is known.
 """
 
@@ -27,12 +27,15 @@ from wayfinding import above, plain
 WIDE, HIGH, EDGE = 1200, 630, 60
 #: Sizes of a title in px; the first at which it has two lines.
 SIZES = (50, 42, 36, 30)
+#: Of what a page says, in its picture.
+SAID = 30
 #: Letters of a description that says something, and of what a search engine shows of it.
 SHORTEST, LONGEST = 40, 200
 STOP = re.compile(r"(?<! al)[.!?](?= [A-Z0-9“])")
 #: Of how many colours a picture is made.
 COLOURS = 64
-IN_SHORT = "In short."
+#: What a paragraph begins with that says it all.
+IN_SHORT = ("In short.", "Why it fails:", "What came out:")
 #: Text in these does not say what a page is about.
 ASIDE = (nodes.table, nodes.figure, nodes.Admonition, nodes.sidebar, nodes.footnote, nodes.topic)
 #: Of the whole book, if they are there: its picture, and files for machines.
@@ -46,6 +49,8 @@ FIRST = """\
 </head><body><p><a href="{url}">{title}</a></p></body></html>
 """
 FOLDER = "_static/share"
+#: Pages of single results, and what their pictures are marked by.
+RESULTS, PICTURED = "book/results/", "result-picture"
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
 BOLD, PLAIN = FONTS / "DejaVuSans-Bold.ttf", FONTS / "DejaVuSans.ttf"
 #: The first tag of a figure, with its size in points; and px of a point.
@@ -77,7 +82,7 @@ def described(doctree: nodes.document) -> str:
     """What a page says of itself, in some 200 letters; its title if it says nothing."""
     paragraphs = (it for it in doctree.findall(nodes.paragraph) if not any(isinstance(up, ASIDE) for up in above(it)))
     said = [text for it in paragraphs if (text := sentence(plain(it)))]
-    short = next((text.removeprefix(IN_SHORT).strip() for text in said if text.startswith(IN_SHORT)), "")
+    short = next((text.removeprefix(head).strip() for text in said for head in IN_SHORT if text.startswith(head)), "")
     title = doctree.next_node(nodes.title)
     return shortened(short or next(iter(said), "") or (plain(title) if title else ""))
 
@@ -124,14 +129,19 @@ def placed(figure: str, top: float) -> str:
     return f'<svg {box} viewBox="0 0 {wide:.2f} {shown:.2f}">{figure[start.start() :]}</svg>{fade}'
 
 
-def drawn(title: str, figure: str, book: str) -> bytes:
-    """A PNG with the title of a page, a figure (SVG, or nothing) and the name of the book."""
+def drawn(title: str, figure: str, book: str, said: str = "") -> bytes:
+    """A PNG with the title of a page, a figure (SVG, or nothing) or what it says, and the name of the book."""
     size = next((it for it in SIZES if len(wrapped(title, it)) <= 2), SIZES[-1])
     lines = wrapped(title, size)[:2]
     top = 64 + 1.25 * size * len(lines)
     text = "".join(
         f'<text x="{EDGE}" y="{40 + 1.25 * size * at:.0f}" font-size="{size}" font-weight="bold">{escape(line)}</text>'
         for at, line in enumerate(lines, 1)
+    )
+    text += "".join(
+        f'<text x="{EDGE}" y="{top + 1.4 * SAID * at:.0f}" font-size="{SAID}">{escape(line)}</text>'
+        for at, line in enumerate(wrapped(said, SAID), 1)
+        if said
     )
     svg = PICTURE.format(wide=WIDE, high=HIGH, edge=EDGE, lines=text, figure=placed(figure, top), book=escape(book))
     png = svg_to_bytes(svg_string=svg, skip_system_fonts=True, font_files=[str(BOLD), str(PLAIN)])
@@ -145,7 +155,8 @@ def drawn(title: str, figure: str, book: str) -> bytes:
 def pictured(app: Sphinx, page: str, title: str) -> str:
     """Draw the picture of a page, and say where it is in the site."""
     figure, root = app.shared[page].figure, app.config.root_doc
-    if figure is None and page != root:
+    said = app.shared[page].said if figure is None and page.startswith(RESULTS) else ""
+    if figure is None and page != root and not said:
         page = root
     name = f"{FOLDER}/{posixpath.basename(page)}.png"
     if page == root:
@@ -153,8 +164,8 @@ def pictured(app: Sphinx, page: str, title: str) -> str:
     path = Path(app.outdir, name)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        svg = figure.read_text(encoding="utf-8") if page != root or figure.is_file() else ""
-        path.write_bytes(drawn(title, svg, app.config.html_title))
+        svg = figure.read_text(encoding="utf-8") if figure and (page != root or figure.is_file()) else ""
+        path.write_bytes(drawn(title, svg, app.config.html_title, said))
     return name
 
 
@@ -171,7 +182,8 @@ class Shared(NamedTuple):
 
 def gather(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Note these, before writing the page changes where its pictures are."""
-    images = (figure.next_node(nodes.image) for figure in doctree.findall(nodes.figure))
+    images = [figure.next_node(nodes.image) for figure in doctree.findall(nodes.figure)]
+    images += [it for it in doctree.findall(nodes.image) if PICTURED in it["classes"]]
     first = next((it for it in images if it and it["uri"].endswith(".svg")), None)
     picture = (Path(app.srcdir, first["uri"]), first.get("alt", "")) if first else ()
     app.shared[page] = Shared(described(doctree), *picture)

@@ -47,6 +47,7 @@ def page(*texts: str) -> nodes.document:
     [
         (["First.", "Second."], "First."),
         (["A person asks.", "In short. The answer .", "More."], "The answer."),
+        (["Algorithm 3.", "What is claimed: much.", "Why it fails: It counts one .", "More."], "It counts one."),
         ([], "A page"),
         ([f"{WORDS} {'Then more and more. ' * 10}"], f"{WORDS} {'Then more and more. ' * 6}".strip()),
         ([f"Of Cai et al. {'word ' * 60}"], None),
@@ -65,6 +66,13 @@ def seen(png: bytes) -> Image.Image:
     image = Image.open(io.BytesIO(png))
     assert image.size == (1200, 630)
     return image.convert("RGB")
+
+
+def test_without_a_figure_the_picture_of_a_result_has_its_words(share: dict[str, Any]) -> None:
+    empty, told = (seen(share["drawn"]("A page", "", "A book", said)) for said in ("", f"{WORDS} " * 3))
+    lines = told.crop((0, 100, 1200, 560))
+    assert lines.tobytes() != empty.crop((0, 100, 1200, 560)).tobytes()
+    assert lines.crop((1140, 0, 1200, 460)).getcolors() == [(60 * 460, (255, 255, 255))], "nothing runs over the edge"
 
 
 def test_the_picture_has_the_title_and_the_figure(share: dict[str, Any]) -> None:
