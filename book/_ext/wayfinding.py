@@ -33,6 +33,9 @@ CLOSED = (nodes.reference, addnodes.pending_xref, nodes.literal, nodes.math, nod
 OPEN = (nodes.paragraph, nodes.emphasis)
 #: Terms that are everyday words, too: a sentence may mean those.
 COMMON = {"guarantee", "guarantees", "link", "links", "power", "powers", "scale", "scales", "size", "sizes"}
+#: Terms that have another meaning, too, with the words that come before where the glossary's is meant: items may be
+#: neighbours in an order, data sets are in all of theirs.
+MEANT = {"neighbours": re.compile(r"(?:\b(?:all|worst|explicit|very)|data sets(?: \S+)? (?:are|that are)) neighbours?$")}
 ROAD = re.compile(r"notebooks/\d\d[a-z]?-")
 GOING = """\
 <!DOCTYPE html>
@@ -84,7 +87,7 @@ def _linked(text: str, words: re.Pattern[str], forms: dict[str, str], seen: set[
     end = 0
     for match in words.finditer(text):
         term = forms[match[1]]
-        if term in seen:
+        if term in seen or (term in MEANT and not MEANT[term].search(text[: match.end()])):
             continue
         seen.add(term)
         if match.start() > end:

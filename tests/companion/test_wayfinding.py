@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -199,3 +200,24 @@ def test_the_ledger_is_what_search_and_previews_say(site: Path) -> None:
     previews = json.loads(text.partition("=")[2].rstrip(";\n"))
     assert previews["notebooks/01a-behind.html#mini2020-alg-1"].endswith("<p>One is at most the scale &amp; more.</p>")
     assert not [key for key in previews if "03-later" in key], "a claim without a page"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "linked"),
+    [
+        ("It asks this for all neighbours and all events.", True),
+        ("The worst neighbours found need more.", True),
+        ("Two data sets are neighbours if one answer differs.", True),
+        ("Take two neighbours, and exchange their strengths.", False),
+        ("Further down neighbours change places.", False),
+        ("Of which neighbours in the common order are preferred. It holds for all neighbours.", True),
+    ],
+)
+def test_items_that_are_neighbours_are_not_data_sets(
+    monkeypatch: pytest.MonkeyPatch, sentence: str, linked: bool
+) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY / "book/_ext"))
+    _linked = runpy.run_path(str(REPOSITORY / "book/_ext/wayfinding.py"))["_linked"]
+    words = re.compile(r"\b(neighbours?)\b")
+    parts = list(_linked(sentence, words, {"neighbours": "neighbours", "neighbour": "neighbours"}, set()))
+    assert (len(parts) > 1) == linked
