@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
+import ast
 import math
 import re
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 
 import nbformat
 
-import companion.printed
+import companion
 from companion.ledger.card import PAPERS
 from companion.press.roads import TYPED, title
 
+#: The algorithms of the papers, in the lines that they print.
+LINES = Path(companion.__file__).parent / "printed"
 #: Where a paper prints it, at the head of what says what the function does.
 PLACE = re.compile(r"(Algorithm|Corollary|Section|Theorem|Footnote) \d+|(Equation )?\([\d.]+\)")
 
@@ -22,12 +23,11 @@ PLACE = re.compile(r"(Algorithm|Corollary|Section|Theorem|Footnote) \d+|(Equatio
 def algorithms() -> dict[str, tuple[str, str, str]]:
     """Source of each function that a paper prints: the paper, the place, the function's name."""
     found = {}
-    for file in sorted(Path(companion.printed.__file__).parent.glob("*_lines.py")):
-        module = import_module(f"companion.printed.{file.stem}")
-        for name, it in inspect.getmembers(module, inspect.isfunction):
-            place = PLACE.match(it.__doc__ or "")
-            if it.__module__ == module.__name__ and place:
-                found[inspect.getsource(it).rstrip()] = (file.stem.split("_")[0], place[0], name)
+    for file in sorted(LINES.glob("*_lines.py")):
+        source = file.read_text(encoding="utf-8")
+        for it in ast.parse(source).body:
+            if isinstance(it, ast.FunctionDef) and (place := PLACE.match(ast.get_docstring(it) or "")):
+                found[ast.get_source_segment(source, it) or ""] = (file.stem.split("_")[0], place[0], it.name)
     return found
 
 
