@@ -23,6 +23,7 @@ from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_names import called_a_count, summed_up
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
+from dprank.data.noticed_ties import in_ties
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -110,12 +111,14 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     found = [*_lost(declared, intake)]
     if raw is not None:
         sums, said = _sums(raw, intake)
+        ties = dict(in_ties(raw, intake))
         found += [
             *filter(None, [said]),
             *in_amounts(raw),
             *_person(raw),
             *_totals(raw),
-            *in_unused(raw, intake),
+            *filter(None, ties.values()),
+            *in_unused(raw, intake, told=set(ties)),
             *in_cells(raw, intake, below_0(raw)),
         ]
         places = [*in_places(raw.without(sums))]
@@ -142,6 +145,8 @@ def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
     if 2 * lost > intake.rows and 2 * intake.absent < lost:
         reason, number = max(intake.left_out.items(), key=lambda it: it[1])
         advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
+        if reason == "no such answer" and 2 * intake.misread.get("", 0) > number:
+            advice = "; a blank answer says nothing: where it means something, write a word for it, and --map that word"
         of_them = "all" if number == lost else str(number)
         rows = "ballots" if ballots and declared.form != "long" else "rows"
         yield f"most {rows} are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"
