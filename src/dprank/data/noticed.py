@@ -20,6 +20,7 @@ from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
+from dprank.data.noticed_mirrors import in_mirrors
 from dprank.data.noticed_names import called_a_count, summed_up
 from dprank.data.noticed_pairs import in_pairs
 from dprank.data.noticed_places import in_places
@@ -119,6 +120,7 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
             *_person(raw),
             *_totals(raw),
             *filter(None, ties.values()),
+            *in_mirrors(raw),
             *in_pairs(raw, intake),
             *in_unused(raw, intake, told=set(ties)),
             *in_cells(raw, intake, below_0(raw)),
