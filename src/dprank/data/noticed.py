@@ -26,6 +26,7 @@ from dprank.data.noticed_pairs import in_pairs
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
 from dprank.data.noticed_ties import in_ties
+from dprank.data.noticed_worst import in_ranks
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
         ]
         places = [*in_places(raw.without(sums))]
         told = [*in_headers(raw, any("--best high" in it for it in places))]
+        told = told or [*in_ranks(raw)]
         found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
     return (*found, *in_graph(declared, intake))
 
