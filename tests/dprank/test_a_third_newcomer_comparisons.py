@@ -42,6 +42,8 @@ TIES = [
     ("Was it a draw?", "Y", "N"),
     ("Q7: No preference", "x", ""),
     ("undecided", "1.0", "0.0"),
+    ("Did both essays tie?", "yes", "no"),
+    ("War das Duell unentschieden?", "x", ""),
     ("Remis", "ja", "nein"),
     ("Unentschieden", "x", ""),
     ("Gleichstand", "1", ""),
@@ -131,6 +133,8 @@ def test_ties_where_the_loser_comes_first(loser, tmp_path):
     [
         ("tie-break", "yes", "no"),
         ("draw date", "yes", "no"),
+        ("Was the tie broken?", "yes", "no"),
+        ("colour of the tie", "red", "blue"),
         ("necktie", "yes", "no"),
         ("same room", "yes", "no"),
         ("Do you draw?", "yes", "no"),

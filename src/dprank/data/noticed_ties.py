@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["answered", "called_a_tie", "in_ties", "typed"]
 
-#: More words are no kinds of answers.
-KINDS = 12
+#: More words are no kinds of answers, and more spellings none of items.
+KINDS, SPELLINGS = 12, 4
 #: So many words are put into a flag.
 MAPPED = 4
 
@@ -49,6 +48,15 @@ _ALIKE = _set(
     neither, gleich, gleichwertig, beide gleich, egal, unentschlossen, égal, égaux, igual, iguales, iguais, pari
     patta, uguale, uguali, gelijk, lika, likt, lige, ens, tasan, eşit, równy, równe, stejné, одинаково, поровну
     同じ, 相同, 같음"""
+)
+#: What says it in a longer name, too, and what takes it back there.
+_SURE = _set(
+    """tie, tied, remis, unentschieden, gleichstand, égalité, empate, empataron, empatados, pareggio, gelijkspel
+    oavgjort, uavgjort, uafgjort, tasapeli, döntetlen, beraberlik, berabere, ничья, ничьей, ισοπαλία"""
+)
+_OTHERWISE = _set(
+    """break, breaker, breaks, breaking, broken, broke, colour, color, wear, wears, wearing, bow, date, id, time, code
+    number, count, up, in, business, band, preis, brecher"""
 )
 #: What may stand beside it in a name.
 _BESIDE = _set(
@@ -119,6 +127,8 @@ def in_ties(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
         if column is None:
             continue
         codes, distinct = column.factorize()
+        if len(distinct) > SPELLINGS * (KINDS + len(raw.codes)):
+            continue
         written = ["" if (it := str(text).strip()).casefold() in BLANK else it for text in distinct]
         ties = _marks(raw, name, written)
         marked = np.array([it in ties for it in written], bool)[codes]
@@ -127,9 +137,8 @@ def in_ties(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
         if not (marked & won).any():
             yield name, ""
             continue
-        cells = Counter(np.array(written, object)[codes[marked & won]].tolist())
-        most = max(cells, key=lambda it: cells[it])
-        number, rows = sum(cells.values()), len(codes)
+        each = np.bincount(codes[marked & won], minlength=len(written))
+        most, number, rows = written[int(each.argmax())], int(each.sum()), len(codes)
         what = shown(most) if _known(most) else "something"
         yield (
             name,
@@ -148,8 +157,11 @@ def called_a_tie(name: str) -> bool:
     [True, True, True, True, True, True]
     >>> [called_a_tie(it) for it in ("tie-break", "draw date", "same room", "Do you draw?", "necktie")]
     [False, False, False, False, False]
+    >>> called_a_tie("Did both teams tie?"), called_a_tie("Was the tie broken?")
+    (True, False)
     """
-    return _plain(name) in _TIES | _ALIKE
+    words = set(words_of(name))
+    return _plain(name) in _TIES | _ALIKE or (not words.isdisjoint(_SURE) and words.isdisjoint(_OTHERWISE))
 
 
 def _plain(text: str) -> str:
