@@ -288,6 +288,11 @@ def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in texts:
         key, sign, value = text.rpartition("=")
+        if sign and not key and name == "map":
+            raise ValueError(
+                f"map = {shown(text)}; a blank cell says nothing, and no map changes that: where it means something, "
+                f"write a word for it in the file, as none, and say {shown('none=' + value)}"
+            )
         if not sign or not key:
             raise ValueError(f"{name} = {shown(text)}; name=value is needed")
         if pairs.setdefault(key, value) != value:

@@ -20,9 +20,13 @@ from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
+from dprank.data.noticed_mirrors import in_mirrors
 from dprank.data.noticed_names import called_a_count, summed_up
+from dprank.data.noticed_pairs import in_pairs
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
+from dprank.data.noticed_ties import in_ties
+from dprank.data.noticed_worst import in_ranks
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -110,16 +114,21 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     found = [*_lost(declared, intake)]
     if raw is not None:
         sums, said = _sums(raw, intake)
+        ties = dict(in_ties(raw, intake))
         found += [
             *filter(None, [said]),
             *in_amounts(raw),
             *_person(raw),
             *_totals(raw),
-            *in_unused(raw, intake),
+            *filter(None, ties.values()),
+            *in_mirrors(raw),
+            *in_pairs(raw, intake),
+            *in_unused(raw, intake, told=set(ties)),
             *in_cells(raw, intake, below_0(raw)),
         ]
         places = [*in_places(raw.without(sums))]
         told = [*in_headers(raw, any("--best high" in it for it in places))]
+        told = told or [*in_ranks(raw)]
         found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
     return (*found, *in_graph(declared, intake))
 
@@ -142,6 +151,8 @@ def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
     if 2 * lost > intake.rows and 2 * intake.absent < lost:
         reason, number = max(intake.left_out.items(), key=lambda it: it[1])
         advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
+        if reason == "no such answer" and 2 * intake.misread.get("", 0) > number:
+            advice = "; a blank answer says nothing: where it means something, write a word for it, and --map that word"
         of_them = "all" if number == lost else str(number)
         rows = "ballots" if ballots and declared.form != "long" else "rows"
         yield f"most {rows} are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"

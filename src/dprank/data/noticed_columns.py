@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -124,12 +124,12 @@ class _Rows:
         return float((np.bincount(both, minlength=len(kinds)) > 1).sum() / len(kinds))
 
 
-def in_unused(raw: Raw, intake: Intake) -> Iterator[str]:
-    """Sentences on columns that are not used, the strongest first."""
+def in_unused(raw: Raw, intake: Intake, told: Collection[str] = ()) -> Iterator[str]:
+    """Sentences on columns that are not used, the strongest first; of those that are told of already none."""
     rows, found = _Rows(raw, intake), list[tuple[int, str]]()
     for name in intake.unused:
         column = raw.column(name)
-        if column is None or not len(column):
+        if column is None or not len(column) or name in told:
             continue
         codes, distinct = column.factorize()
         texts = [str(it).strip() for it in distinct]
@@ -172,13 +172,12 @@ def _counts_or_not(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict
     if bad and (len(texts) > 1 or (sure and "" in cells)):
         return 7, f"{said}, and {_rows_with(bad, cells)}: do such rows count? {do}"
     mark = len(texts) == 1 and "" in cells and texts <= MEANT
-    if mark or any(
-        pair <= texts and len(texts - pair) <= 2 and not any(map(_is_figure, texts - pair)) for pair in SIDES
-    ):
-        nothing = [""] if mark else [text for text, it in written.items() if it in YES_NO]
+    if mark or any(_is_pair(texts, pair) for pair in SIDES):
         if called_valid(name) or differ:
             strength = 7 if called_valid(name) else 5 if rows.kind == "comparisons" else 6
-            return strength, f"{said}, and {_rows_with(nothing, cells)}: do such rows count? {do}"
+            ask = "do both count, or are some of them ties" if rows.kind == "comparisons" else "do both count"
+            alike = "All rows do now, and alike: take those that do not out of the file"
+            return strength, f"{said}, and {_halves(cells, mark)}: {ask}? {alike}"
     elif rows.kind == "tallies" and len(cells) == 2 and "" not in cells and differ and not _all(cells):
         return 2, f"{said} and has two values, by which rows of one person differ: do rows of either count? {do}"
     return None
@@ -202,6 +201,16 @@ def _rows_with(texts: list[str], cells: dict[str, int]) -> str:
     number, most = sum(cells[it] for it in texts), max(texts, key=lambda it: cells[it])
     have = f"{number} of {sum(cells.values())} rows {'has' if number == 1 else 'have'}"
     return f"{have} {shown(most) if most else 'nothing'} there"
+
+
+def _halves(cells: dict[str, int], mark: bool) -> str:
+    """How many rows say no, yes and anything else; which of them is odd is not known."""
+    no = [""] if mark else [text for text in cells if text.casefold() in YES_NO]
+    yes = [it for it in cells if it and it not in no and (mark or any(it.casefold() in pair for pair in SIDES))]
+    rest = sum(number for text, number in cells.items() if text not in (*no, *yes))
+    also = f", and {rest} something else" if rest else ""
+    most = max(yes, key=lambda it: cells[it])
+    return f"{_rows_with(no, cells)}, {sum(cells[it] for it in yes)} {shown(most)}{also}"
 
 
 def _value(text: str) -> float:
