@@ -20,9 +20,10 @@ from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
-from dprank.data.noticed_names import called_a_count, summed_up
+from dprank.data.noticed_names import called_a_count
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
+from dprank.data.noticed_sums import sums_in
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ ADVICE = {
 }
 #: Names of columns of counts that say who, as often as not: a member's number.
 NAMES = "num number weight weights w wt wgt size"
-#: So many rows may sum up the others.
-SUMS = 6
 #: What to do about a table of totals.
 _TO_DO = {
     "tallies": (
@@ -109,7 +108,7 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     """
     found = [*_lost(declared, intake)]
     if raw is not None:
-        sums, said = _sums(raw, intake)
+        sums, said = sums_in(raw, intake)
         found += [
             *filter(None, [said]),
             *in_amounts(raw),
@@ -240,23 +239,3 @@ def _each_item_once(raw: Raw) -> bool:
         return False
     column = raw.column(raw.declared.columns[0])
     return column is not None and len(column) > 2 and column.str.strip().nunique() == len(column)
-
-
-def _sums(raw: Raw, intake: Intake) -> tuple[Any, str]:
-    """Rows that sum up the others, by what they are called: which ones, and a sentence."""
-    none = np.zeros(len(raw.frame), bool)
-    for name in (*filter(None, [raw.declared.person]), *intake.unused):
-        column = raw.column(name)
-        if column is None:
-            continue
-        codes, distinct = column.factorize()
-        called = np.array([len(str(it)) < 40 and summed_up(str(it)) for it in distinct], bool)
-        rows = called[codes]
-        if not 0 < rows.sum() <= min(SUMS, len(rows) / 2) or np.bincount(codes)[called].max() > 2:
-            continue
-        text = next(str(it) for it, is_sum in zip(distinct, called, strict=True) if is_sum)
-        number, seen = int(rows.sum()), f"called as sums and means are, as {shown(text)} in {shown(name)}"
-        if number == 1:
-            return rows, f"1 row is {seen}: {'it counts like others; ' * bool(intake.kept)}take it out"
-        return rows, f"{number} rows are {seen}: {'they count like others; ' * bool(intake.kept)}take them out"
-    return none, ""
