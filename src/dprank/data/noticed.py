@@ -24,6 +24,7 @@ from dprank.data.noticed_names import called_a_count
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
 from dprank.data.noticed_sums import sums_in
+from dprank.data.noticed_tasks import with_tasks
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -109,15 +110,16 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     found = [*_lost(declared, intake)]
     if raw is not None:
         sums, said = sums_in(raw, intake)
+        tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake))
         found += [
             *filter(None, [said]),
             *in_amounts(raw),
             *_person(raw),
             *_totals(raw),
-            *in_unused(raw, intake),
+            *others,
             *in_cells(raw, intake, below_0(raw)),
         ]
-        places = [*in_places(raw.without(sums))]
+        places = [*in_places(raw.without(sums) if tasks is None else tasks)]
         told = [*in_headers(raw, any("--best high" in it for it in places))]
         found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
     return (*found, *in_graph(declared, intake))
