@@ -20,6 +20,7 @@ from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
+from dprank.data.noticed_lines import in_names
 from dprank.data.noticed_names import called_a_count
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
@@ -112,6 +113,7 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
         sums, said = sums_in(raw, intake)
         tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake))
         found += [
+            *in_names(raw),
             *filter(None, [said]),
             *in_amounts(raw),
             *_person(raw),
