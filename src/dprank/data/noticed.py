@@ -15,6 +15,7 @@ import numpy as np
 from dprank._require import shown
 from dprank.data.accounts import BEYOND, Intake, people_column
 from dprank.data.bounding import nameless, person_ids
+from dprank.data.noticed_aliases import in_aliases
 from dprank.data.noticed_amounts import in_amounts
 from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
@@ -114,6 +115,7 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
         tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake))
         found += [
             *in_names(raw),
+            *in_aliases(raw),
             *filter(None, [said]),
             *in_amounts(raw),
             *_person(raw),
