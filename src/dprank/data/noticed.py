@@ -27,6 +27,7 @@ from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
 from dprank.data.noticed_sums import sums_in
 from dprank.data.noticed_tasks import with_tasks
+from dprank.data.noticed_tops import in_tops
 from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
         places = [*in_places(raw.without(sums) if tasks is None else tasks)]
         told = [*in_headers(raw, any("--best high" in it for it in places))]
         found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
-    return (*found, *in_graph(declared, intake))
+    return (*found, *in_graph(declared, intake), *in_tops(declared, intake))
 
 
 def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
