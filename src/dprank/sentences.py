@@ -435,11 +435,14 @@ def protects(release: Release, unit: str = "person") -> str:
         what = f"What {says}: had it been anything else,"
     else:
         what = f"Whether {given}: either way"
-    odds = math.exp(min(guarantee.epsilon, 700.0))
+    odds = f"{math.exp(guarantee.epsilon):.3g}" if guarantee.epsilon <= 700 else f"e^{guarantee.epsilon:.6g}"
     slack = f", but for events of chance {guarantee.delta:g}" if guarantee.delta else ""
-    return f"{what} no result becomes more than {odds:.3g} times as likely{slack}."
+    return f"{what} no result becomes more than {odds} times as likely{slack}."
 
 
 def unit_of(release: Release, file: Mapping[str, Any]) -> str | None:
     """Which of `UNITS` a published file says that its release protects; None where its mechanism does not."""
-    return {protects(release, it): it for it in reversed(UNITS)}.get(str(file["protects"]))
+    guarantee, said = release.guarantee, str(file["protects"])
+    if guarantee is not None and guarantee.epsilon > 700:  # as files of old have it
+        said = said.replace("more than 1.01e+304 times", f"more than e^{guarantee.epsilon:.6g} times")
+    return {protects(release, it): it for it in reversed(UNITS)}.get(said)

@@ -16,8 +16,8 @@ from checks import each
 from companion.press.roads import TYPED
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Runs the cells of each page as IPython does, without it; nothing of the book is at hand. Pages are forked from a process
-#: that has the library loaded, which takes longer than most of them.
+#: Runs the cells of each page as IPython does, without it; nothing of the book is at hand. Pages are forked from a
+#: process that has the library loaded, which takes longer than most of them.
 RUNNER = """
 import json, os, signal, sys, traceback
 sys.modules["companion"] = None

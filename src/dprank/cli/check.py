@@ -55,6 +55,7 @@ from dprank.data.noticed import noticed, raw_of
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_graph import meetings
 from dprank.data.noticed_places import unranked_columns
+from dprank.data.noticed_read import cells_of, readable
 from dprank.data.places import hints
 
 __all__ = ["by_items", "check", "looked", "would_mend"]
@@ -228,13 +229,14 @@ def _apart(items: tuple[str, ...], rules: tuple[str, ...], aliases: Mapping[str,
     return len({clean(item) for item in items}) == len(items)
 
 
-def _cells(intake: Intake, declared: Declaration, rules: tuple[str, ...]) -> int:
-    """How many cells are items by some rules; -1 where two items become one."""
+def _cells(intake: Intake, declared: Declaration, rules: tuple[str, ...], others: Mapping[str, int]) -> int:
+    """How many cells are items, places or answers by some rules; -1 where two items become one."""
     if not _apart(declared.items, rules, declared.aliases):
         return -1
     clean = cleaner(rules, declared.aliases)
     names = {clean(item) for item in declared.items}
-    return sum(number for text, number in intake.written.items() if clean(text) in names)
+    found = sum(number for text, number in intake.written.items() if clean(text) in names)
+    return found + readable(declared, others, rules)
 
 
 def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, Any]:
@@ -252,7 +254,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "items that no row has": _unmet(intake, declared, raw),
         "columns that are not used": list(map(repr, intake.unused)),
         "misread": {repr(text): number for text, number in intake.misread.items()},
-        "cleaning": would_mend(intake, declared),
+        "cleaning": would_mend(intake, declared, raw),
         "cleaning by the items alone": ",".join(by_items(declared)),
     }
     return found | _people(intake, declared)
@@ -279,8 +281,8 @@ def _unmet(intake: Intake, declared: Declaration, raw: Raw | None) -> list[str]:
     return [] if raw is None else unranked_columns(raw)
 
 
-def would_mend(intake: Intake, declared: Declaration) -> dict[str, str]:
-    """Of every rule how many cells it alone makes an item of: of a declared one those that are lost without it.
+def would_mend(intake: Intake, declared: Declaration, raw: Raw | None = None) -> dict[str, str]:
+    """Of every rule how many cells it alone makes an item, place or answer of; of a declared one what is lost without.
 
     Examples
     --------
@@ -294,12 +296,13 @@ def would_mend(intake: Intake, declared: Declaration) -> dict[str, str]:
     'would mend 2 cells'
     """
 
-    found, now = {}, _cells(intake, declared, declared.clean)
+    found, others = {}, cells_of(raw)
+    now = _cells(intake, declared, declared.clean, others)
     for rule in RULES:
         if rule in declared.clean:
-            many = now - max(0, _cells(intake, declared, tuple(it for it in declared.clean if it != rule)))
+            many = now - max(0, _cells(intake, declared, tuple(it for it in declared.clean if it != rule), others))
             found[rule] = f"mends {many} cell{'s' * (many != 1)}; {KEEPS}"
-        elif (then := _cells(intake, declared, (*declared.clean, rule))) < 0:
+        elif (then := _cells(intake, declared, (*declared.clean, rule), others)) < 0:
             found[rule] = "would make one of two declared items"
         else:
             found[rule] = f"would mend {then - now} cell{'s' * (then - now != 1)}; {KEEPS}"

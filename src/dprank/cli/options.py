@@ -118,7 +118,7 @@ Times = Annotated[
 ]
 Thousands = Annotated[
     str | None,
-    typer.Option(help="Of --times and --weight what stands between thousands: '.', ',', ' ' or none; 1.000 needs it."),
+    typer.Option(help="Of --times and --weight what stands between thousands: . , ' ' \"'\" or none; 1.000 needs it."),
 ]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
 Wide = Annotated[

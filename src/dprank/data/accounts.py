@@ -210,7 +210,7 @@ class Table:
         needed = [name for name in (*asked, *wide) if name is not None]
         if lacking := [name for name in needed if not self.header.get(self.clean(name)) and name not in self.others]:
             names = [*map(str, self.frame.columns), *self.others]
-            raise ValueError(f"{self.path}: {no_column(lacking, names, self.said, declared.items)}")
+            raise ValueError(f"{self.path}: {no_column(lacking, names, self.said, declared.items, len({*needed}))}")
 
     def person(self, name: str) -> Any:
         """The column of persons; rows of nobody are left out."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dprank._require import shown
 from dprank.data.cleaning import RULES, cleaner, nearest
 
-__all__ = ["joined_items", "like_header", "no_column", "no_pair"]
+__all__ = ["is_numeral", "is_order", "joined_items", "like_header", "no_column", "no_pair"]
 
 #: Names of a header among which the nearest is looked for.
 LOOKED_AMONG = 2_000
@@ -16,9 +16,17 @@ LOOKED_AMONG = 2_000
 _NO_NAME = re.compile("Unnamed: [0-9]+")
 #: Missing names that are told.
 TOLD = 3
+#: What stands between items of an order, and a count before it.
+_BETWEEN = re.compile(r"[>≻›»→|,;/=\n\t]|->")
+_COUNTED = re.compile(r"\s*+[0-9]++\s*+[:;,.)x×]\s*+")
+_NUMERAL = re.compile(r"[+-]?[0-9]++(?:[.,'’\s][0-9]++)*+")
+#: What to do where line 1 is a row.
+_NO_NAMES = "if it is a row, put a line of names above it"
 
 
-def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", items: Sequence[str] = ()) -> str:
+def no_column(
+    missing: Sequence[str], names: Sequence[str], said: str = "", items: Sequence[str] = (), needed: int = 2
+) -> str:
     """That columns are missing, how the header was cut, and which of its names may be meant.
 
     Parameters
@@ -29,6 +37,8 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
         How the file was written, as of `dprank.data.sniffing.Sniffed`.
     items : sequence of str
         Declared ones: to each of these a column of another name can be an alias.
+    needed : int
+        How many columns are declared, of those that are there and those that are not.
 
     Examples
     --------
@@ -53,6 +63,9 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
             f"{lacks}; {blank} of them have no name in line 1: is it a title, or the first of two header lines? One "
             "line of names is needed, and nothing above it"
         )
+    rows = any(is_order(it, items) for it in names) or bool({*items} & {*names} or [*filter(is_numeral, names)])
+    if len(names) == 1 and (rows or needed == 1):
+        return f"{lacks}; line 1 is taken for the header: {_NO_NAMES}{'' if rows else ', and no title'}"
     if len(names) == 1:
         return f"{lacks}; commas, semicolons, tabs or bars are needed between columns, and no title above them"
     if items and len(items) > 1 and set(items) <= set(missing):  # of a wide table no item is a column
@@ -61,9 +74,11 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
             return (
                 f"{lacks}; --wide has a column an item: is it a column a place (--ranks FIRST,SECOND,…), a row an "
                 f'item (--long ITEM,PLACE), or do its columns have other names (--alias "header=item")?'
+                + f" Line 1 is taken for the header: {_NO_NAMES}"
+                * rows
             )
     for name in missing[:TOLD]:
-        if like := like_header(name, names):
+        if (like := like_header(name, names)) and not is_order(like, items):
             plain = " ".join(like.split())
             alias = f"{plain}={name}" if len(plain) <= 56 and '"' not in plain else f"HEADER={name}"
             # a line break, as any other blank, is typed as one blank, which is the header's after this rule
@@ -74,7 +89,33 @@ def no_column(missing: Sequence[str], names: Sequence[str], said: str = "", item
             if name not in items and plain != like and plain == name:
                 hint = ": --clean spaces takes it for that"
             return f"{lacks}; {shown(like)} is meant, maybe{hint}"
-    return f"{lacks}; line 1 is taken for the header" + ': --alias "header=item" names a column' * (missing[0] in items)
+    alias = ': --alias "header=item" names a column' * (missing[0] in items)
+    return f"{lacks}; line 1 is taken for the header{alias or f': {_NO_NAMES}' * rows}"
+
+
+def is_order(name: str, items: Sequence[str]) -> bool:
+    """Whether a name is an order of items, as a row holds it, or as it stands behind a number of ballots.
+
+    Examples
+    --------
+    >>> [is_order(it, ["oak", "elm"]) for it in ("oak > elm", "21: elm=oak", "oak vs elm", "oak", "oak > ash")]
+    [True, True, False, False, False]
+    """
+    if name in items:
+        return False
+    parts = [it.strip() for it in _BETWEEN.split(_COUNTED.sub("", name, count=1)) if it.strip()]
+    return len(parts) > 1 and {*parts} <= {*items}
+
+
+def is_numeral(name: str) -> bool:
+    """Whether a name is a number.
+
+    Examples
+    --------
+    >>> [is_numeral(it) for it in ("40", " 1.204 ", "2020-21", "1st", "")]
+    [True, True, False, False, False]
+    """
+    return bool(_NUMERAL.fullmatch(name.strip()))
 
 
 def no_pair(names: Sequence[str], items: Sequence[str]) -> str:

@@ -15,17 +15,22 @@ import numpy as np
 from dprank._require import shown
 from dprank.data.accounts import BEYOND, Intake, people_column
 from dprank.data.bounding import nameless, person_ids
+from dprank.data.noticed_aliases import in_aliases
 from dprank.data.noticed_amounts import in_amounts
 from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
+from dprank.data.noticed_lines import in_names
 from dprank.data.noticed_mirrors import in_mirrors
-from dprank.data.noticed_names import called_a_count, summed_up
+from dprank.data.noticed_names import called_a_count
 from dprank.data.noticed_pairs import in_pairs
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
+from dprank.data.noticed_sums import sums_in
+from dprank.data.noticed_tasks import with_tasks
 from dprank.data.noticed_ties import in_ties
+from dprank.data.noticed_tops import in_tops
 from dprank.data.noticed_worst import in_ranks
 from dprank.data.sniffing import sniff
 
@@ -58,8 +63,6 @@ ADVICE = {
 }
 #: Names of columns of counts that say who, as often as not: a member's number.
 NAMES = "num number weight weights w wt wgt size"
-#: So many rows may sum up the others.
-SUMS = 6
 #: What to do about a table of totals.
 _TO_DO = {
     "tallies": (
@@ -113,9 +116,12 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     """
     found = [*_lost(declared, intake)]
     if raw is not None:
-        sums, said = _sums(raw, intake)
+        sums, said = sums_in(raw, intake)
         ties = dict(in_ties(raw, intake))
+        tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake, told=set(ties)))
         found += [
+            *in_names(raw),
+            *in_aliases(raw),
             *filter(None, [said]),
             *in_amounts(raw),
             *_person(raw),
@@ -123,14 +129,14 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
             *filter(None, ties.values()),
             *in_mirrors(raw),
             *in_pairs(raw, intake),
-            *in_unused(raw, intake, told=set(ties)),
+            *others,
             *in_cells(raw, intake, below_0(raw)),
         ]
-        places = [*in_places(raw.without(sums))]
+        places = [*in_places(raw.without(sums) if tasks is None else tasks)]
         told = [*in_headers(raw, any("--best high" in it for it in places))]
         told = told or [*in_ranks(raw)]
         found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
-    return (*found, *in_graph(declared, intake))
+    return (*found, *in_graph(declared, intake), *in_tops(declared, intake))
 
 
 def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
@@ -251,23 +257,3 @@ def _each_item_once(raw: Raw) -> bool:
         return False
     column = raw.column(raw.declared.columns[0])
     return column is not None and len(column) > 2 and column.str.strip().nunique() == len(column)
-
-
-def _sums(raw: Raw, intake: Intake) -> tuple[Any, str]:
-    """Rows that sum up the others, by what they are called: which ones, and a sentence."""
-    none = np.zeros(len(raw.frame), bool)
-    for name in (*filter(None, [raw.declared.person]), *intake.unused):
-        column = raw.column(name)
-        if column is None:
-            continue
-        codes, distinct = column.factorize()
-        called = np.array([len(str(it)) < 40 and summed_up(str(it)) for it in distinct], bool)
-        rows = called[codes]
-        if not 0 < rows.sum() <= min(SUMS, len(rows) / 2) or np.bincount(codes)[called].max() > 2:
-            continue
-        text = next(str(it) for it, is_sum in zip(distinct, called, strict=True) if is_sum)
-        number, seen = int(rows.sum()), f"called as sums and means are, as {shown(text)} in {shown(name)}"
-        if number == 1:
-            return rows, f"1 row is {seen}: {'it counts like others; ' * bool(intake.kept)}take it out"
-        return rows, f"{number} rows are {seen}: {'they count like others; ' * bool(intake.kept)}take them out"
-    return none, ""

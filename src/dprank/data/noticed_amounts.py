@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dprank._require import shown
 from dprank.data.amounts import amount_of, as_thousands, count_of
 from dprank.data.noticed_cells import Raw
 
-__all__ = ["in_amounts"]
+__all__ = ["in_amounts", "one_or_a_thousand"]
 
 #: How a mark is typed, and the other thing that it may be.
 TYPED = {".": (".", "none"), ",": (",", "."), " ": ("' '", ""), "'": ('"\'"', "")}
@@ -85,4 +85,28 @@ def _either(raw: Raw, flag: str, name: str, cells: dict[str, int], either: dict[
     return (
         f"{_of(rows, cells)} of {shown(name)} {'are' if rows > 1 else 'is'} no number until its mark is declared, as "
         f"{shown(text)}{told}: --thousands {typed} says that this is {large}{or_else}"
+    )
+
+
+def one_or_a_thousand(name: str, texts: Sequence[str], by_times: bool, alone: bool) -> str | None:
+    """What is said of a column whose numbers are counts, or have decimals, by a mark before three figures.
+
+    None where a number is neither whole nor so marked. `by_times` says that a row may stand for several ballots, and
+    `alone` that it is a person's.
+    """
+    marked = {text: found for text in texts if (found := as_thousands(text)) is not None}
+    rest = [amount_of(text) for text in texts if text not in marked]
+    if not marked or not all(it == it and it == int(it) for it in rest if not math.isinf(it)):
+        return None
+    text, (mark, number) = next(iter(marked.items()))
+    weight = f"--weight {shown(name)} with --max-weight"
+    without = ", without --person," * alone
+    do = f"--times {shown(name)}{without} and --thousands {TYPED[mark][0]} say" if by_times else ""
+    do = do or f"{weight} and --thousands {TYPED[mark][0]} say"
+    small = text.strip().translate({ord(mark): "."})
+    decimal = f"; if it is {small}, {weight} says how much it weighs, once all are multiplied so that they are whole"
+    or_else = decimal * (mark in ".," and text.count(mark) == 1)
+    return (
+        f"column {shown(name)} is not used and holds numbers with a mark before three figures, as {shown(text)}: does "
+        f"a row stand for so many? It counts once: {do} so, if that is {number:.0f}{or_else}"
     )

@@ -19,6 +19,7 @@ from dprank._require import shown
 from dprank.data.accounts import BLANK, Intake
 from dprank.data.amounts import as_thousands
 from dprank.data.bounding import nameless
+from dprank.data.noticed_amounts import one_or_a_thousand
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_names import (
     DOUBTED,
@@ -311,6 +312,10 @@ def _number(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, i
     by_number = len(values) == rows.n >= 3 and np.array_equal(kinds, kinds[0] + np.arange(rows.n))
     if not strength or (by_number and (not called or called_a_number(name))):
         return None
+    if rows.kind == "ballots":
+        by_times = rows.raw.declared.form != "long"
+        if told := one_or_a_thousand(name, texts, by_times, rows.raw.declared.person is not None):
+            return strength, told
     zeros = int(each[values == 0].sum())
     those = "Rows with 0 in it count" if zeros > 1 else "The row with 0 in it counts"
     as_none = f"{those}, too ({zeros} of {rows.n}): take out what should not"

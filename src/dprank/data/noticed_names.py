@@ -131,8 +131,13 @@ OPPOSITES = (
 #: What people call rows that sum up the others.
 _SUMS = re.compile(
     r"(?:grand |sub-?|sub |over)?(?:total|totals|totale|totaux|totaal|totalt|sum|summe|somme|suma|soma|somma|gesamt|"
-    r"insgesamt|gesamtsumme|mean|means|average|averages|avg|median|mode|std|stdev|std\.? dev\.?|standard deviation|"
-    r"mittel|mittelwert|durchschnitt|ø|moyenne|médiane|promedio|media|média|gemiddelde|column total|all rows|overall)s?"
+    r"insgesamt|gesamtsumme|mean|means|average|averages|avg|median|mode|std|stdev|std\.? ?dev\.?|standard ?deviation|"
+    r"mittel|mittelwert|durchschnitt|ø|moyenne|médiane|promedio|media|média|gemiddelde|column total|all rows|overall|"
+    r"total g[eé]n[eé]ral|total geral|totale complessivo|eindtotaal|(?:gesamt|zwischen|teil)ergebnis|zwischensumme|"
+    r"snitt|gjennomsnitt|gennemsnit|genomsnitt|medel|medelvärde|summa|totalsumma|yhteensä|keskiarvo|razem|średnia|"
+    r"celkem|průměr|összesen|átlag|toplam|ortalama|итого|всего|сумма|среднее|підсумок|разом|σύνολο|"
+    r"合計|総計|小計|平均|总计|合计|小计|平均值|總計|합계|총계|평균|σ|∑|sd|std\.|s\.d\.|variance|varianz|n|count|"
+    r"écart[- ]type|standardabweichung)s?"
     r"(?: score| rank| place| rating|wert)?\s*:?",
     re.IGNORECASE,
 )

@@ -37,7 +37,7 @@ def in_places(raw: Raw) -> Iterator[str]:
         return
     shift = 1 - (1 if declared.lowest is None else declared.lowest)
     values = values + shift
-    m, highest = len(declared.items), np.nanmax(values, axis=1)
+    m, highest = values.shape[1], np.nanmax(values, axis=1)
     above, odd = int((highest > m).sum()), int(np.count_nonzero([not is_numbered(row) for row in values]))
     if not above and 2 * odd <= len(values):
         line = short_scale(raw, values)
@@ -94,6 +94,7 @@ def _values(raw: Raw) -> NDArray[np.float64] | None:
         columns = [raw.column(name) for name in declared.items]
         if any(column is None for column in columns):
             return None
+        columns += [column for name in _withdrawn(raw) if (column := raw.column(name)) is not None]
         return np.array([_read(raw, column.head(LOOKED_AT)) for column in columns]).T
     if declared.form != "long":
         return None
@@ -101,15 +102,23 @@ def _values(raw: Raw) -> NDArray[np.float64] | None:
     keys = [raw.column(name) for name in (declared.person, declared.ballot) if name is not None]
     if any(column is None for column in (*columns, *keys)):
         return None
-    item = np.array([-1 if (at := raw.item(str(it))) is None else at for it in columns[0]], np.int64)
+    code = dict.fromkeys(map(str, columns[0].unique()), -1)
+    others = {name: at + len(declared.items) for at, name in enumerate(_withdrawn(raw))}
+    code = {it: others.get(raw.clean(it), -1) if (at := raw.item(it)) is None else at for it in code}
+    item = np.array([code[str(it)] for it in columns[0]], np.int64)
     place = _read(raw, columns[1])
     group = np.zeros(len(item), np.int64)
     for key in keys:
         group = np.unique(group * (len(item) + 1) + key.factorize()[0], return_inverse=True)[1].ravel()
     used = (item >= 0) & np.isfinite(place) & (group < LOOKED_AT)
-    values = np.full((int(group.max(initial=-1)) + 1, len(declared.items)), np.nan)[:LOOKED_AT]
+    values = np.full((int(group.max(initial=-1)) + 1, len(declared.items) + len(others)), np.nan)[:LOOKED_AT]
     values[group[used], item[used]] = place[used]
     return values
+
+
+def _withdrawn(raw: Raw) -> list[str]:
+    """Names that are no items any more, as they are after cleaning: the places that they have are others' no more."""
+    return [*dict.fromkeys(it for name in raw.declared.withdrawn if (it := raw.clean(name)) not in raw.codes)]
 
 
 def _read(raw: Raw, column: Any) -> NDArray[np.float64]:
@@ -124,7 +133,7 @@ def _others(raw: Raw, most: float) -> list[str]:
     if raw.declared.form != "wide":
         return []
     declared = raw.declared
-    asked = (declared.person, declared.weight, declared.times, *declared.items)
+    asked = (declared.person, declared.weight, declared.times, *declared.items, *declared.withdrawn)
     used = {raw.clean(name) for name in asked if name is not None}
     found = []
     for at, name in enumerate(raw.frame.columns):

@@ -1,0 +1,74 @@
+"""Aliases that do nothing: to a column that is there by its own name, of a header that is not, or to no item."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dprank._require import shown
+from dprank.data.cleaning import cleaner
+from dprank.data.intake import pair_of
+from dprank.data.noticed_cells import Raw
+
+__all__ = ["in_aliases"]
+
+#: So many names are told.
+NAMED = 3
+
+
+def in_aliases(raw: Raw) -> Iterator[str]:
+    """Sentences on columns that are not read as another has the name of their item, and on aliases without effect."""
+    declared = raw.declared
+    wide = (declared.kind, declared.form) == ("ballots", "wide")
+    if wide:
+        yield from _twice(raw)
+    given, ruled = dict(declared.aliases or {}), cleaner(declared.clean)
+    meant = {ruled(it) for it in _meant(raw)}
+    lost = [it for it, means in given.items() if ruled(means) not in meant and not _pair(raw, means)]
+    if lost:
+        what = f"{shown(given[lost[0]])} is no declared item{_more(lost)}: is it written as --items has it?"
+        yield f"--alias {_of(given, lost[0])} does nothing, as {what}"
+    header = {ruled(str(it)) for it in raw.frame.columns}
+    gone = [it for it in given if it not in lost and ruled(it) not in header]
+    if wide and gone:
+        what = f"no column is called {shown(gone[0])}{_more(gone)}: is it written as the header has it?"
+        yield f"--alias {_of(given, gone[0])} does nothing, as {what}"
+
+
+def _of(given: Mapping[str, str], name: str) -> str:
+    return shown(f"{name}={given[name]}")
+
+
+def _meant(raw: Raw) -> Iterator[str]:
+    """All that an alias can stand for: items, columns that are asked for, answers and names that are taken off."""
+    declared = raw.declared
+    yield from declared.items
+    asked = (declared.person, declared.ballot, declared.weight, declared.times, *declared.columns)
+    yield from (it for it in asked if it is not None)
+    yield from (*(declared.pairs or {}), *declared.withdrawn, *declared.unranked_as)
+    yield from map(str, declared.answers if isinstance(declared.answers, Mapping) else ())
+
+
+def _pair(raw: Raw, name: str) -> bool:
+    """Whether a name asks about two items."""
+    return raw.declared.form == "wide" and pair_of(name, raw.codes, raw.clean) is not None
+
+
+def _twice(raw: Raw) -> Iterator[str]:
+    """Columns that are one after cleaning, of which the one that is called so is read alone."""
+    rules, ways = cleaner(raw.declared.clean), list[tuple[str, str]]()
+    for name in raw.declared.items:
+        at = {str(raw.frame.columns[it]): it for it in raw.header.get(raw.clean(name), [])}
+        others = [it for it in at if name in at and it != name]
+        ways += [(name, it) for it in others if (raw.frame.iloc[:, at[it]].str.strip() != "").any()]
+    if ways:
+        name, other = ways[0]
+        how = "--clean" if rules(name) == rules(other) else f"--alias {shown(f'{other}={name}')}"
+        yield (
+            f"column {shown(other)} is not read, although {how} makes it {shown(name)}: a column {shown(name)} is "
+            f"there, too{_more([it for _, it in ways])}. Write what both say into one column"
+        )
+
+
+def _more(names: list[str]) -> str:
+    """That others are so, too."""
+    return f" (so {', '.join(map(shown, names[1:NAMED]))}{' and others' * (len(names) > NAMED)})" * (len(names) > 1)

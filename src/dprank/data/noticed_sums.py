@@ -1,0 +1,114 @@
+"""Rows that sum up the others, by what they are called: they count like others until somebody takes them out."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dprank._require import shown
+from dprank.data.accounts import Intake
+from dprank.data.noticed_cells import Raw
+from dprank.data.noticed_names import summed_up
+
+__all__ = ["part_of", "sums_in"]
+
+#: So many labels may sum up all others, and so many rows of one.
+SUMS, ROWS = 6, 2
+#: A longer label is a text.
+LONGEST = 40
+#: What is somebody's name, or kind, as often as not: at the end of a file it is neither; and what are initials.
+DOUBTED = frozenset(("count", "media", "mode", "mean", "sum", "suma", "soma", "mittel"))
+INITIALS = frozenset(("n", "sd", "σ"))
+#: What stands between a label and what it sums up.
+_MARKS = " :,;()[]-–—_"
+_OF = re.compile(r"(?:of|for|von|für|de|du|di|per)\s+", re.IGNORECASE)
+
+
+def part_of(text: str, others: frozenset[str]) -> str | None:
+    """The words by which a label sums up another one, as 'P1 Total' does P1; None where it sums up none.
+
+    Examples
+    --------
+    >>> [part_of(it, frozenset({"p1"})) for it in ("P1 Total", "Summe P1", "Total for P1:", "P1 Summers")]
+    ['Total', 'Summe', 'Total', None]
+    """
+    words = text.split()
+    for cut in range(1, len(words)):
+        front, behind = (" ".join(it).strip(_MARKS) for it in (words[:cut], words[cut:]))
+        if summed_up(behind) and front.casefold() in others:
+            return behind
+        if summed_up(front) and _OF.sub("", behind, count=1).casefold() in others:
+            return front
+    return None
+
+
+def sums_in(raw: Raw, intake: Intake) -> tuple[NDArray[np.bool_], str]:
+    """Rows that sum up the others, by what they are called: which ones, and a sentence."""
+    people = [it for it in (raw.declared.person, raw.declared.ballot) if it is not None]
+    for name in (*people, *intake.unused):
+        column = raw.column(name)
+        if column is None or not len(column):
+            continue
+        codes, distinct = column.factorize()
+        texts = list(map(str, distinct))
+        for called, text in (_alone(raw, texts, codes, name in people), _of_others(texts)):
+            rows = called[codes]
+            if 0 < rows.sum() <= len(rows) / 2:
+                return rows, _say(int(rows.sum()), text, name, bool(intake.kept))
+    return np.zeros(len(raw.frame), bool), ""
+
+
+def _say(number: int, text: str, name: str, count: bool) -> str:
+    seen = f"called as sums and means are, as {shown(text)} in {shown(name)}"
+    if number == 1:
+        return f"1 row is {seen}: {'it counts like others; ' * count}take it out"
+    return f"{number} rows are {seen}: {'they count like others; ' * count}take them out"
+
+
+def _alone(raw: Raw, texts: list[str], codes: Any, of_people: bool) -> tuple[NDArray[np.bool_], str]:
+    """Labels that do not say what they sum up."""
+    small = [" ".join(it.split()).casefold().rstrip(".:") for it in texts]
+    called = np.array([len(it) < LONGEST and summed_up(it) for it in texts], bool)
+    if np.mean([len(it) <= 3 and it.isalpha() for it in small]) > 0.3:
+        called &= np.array([it not in INITIALS for it in small], bool)
+    each, none = np.bincount(codes, minlength=len(texts)), np.zeros(len(texts), bool)
+    if not 0 < called.sum() <= SUMS:
+        return none, ""
+    sure = called & np.array([it not in DOUBTED | INITIALS for it in small], bool)
+    few = each[called].max() <= ROWS and each[called].sum() <= SUMS
+    several = of_people and raw.declared.form == "long"
+    fits = (few or several) if sure.any() else few and not (INITIALS & {*np.array(small)[called]})
+    if not fits and not (_at_the_end(called[codes]) and (several or few or _once(raw, called[codes]))):
+        return none, ""
+    return called, texts[int(np.argmax(sure if sure.any() else called))]
+
+
+def _at_the_end(rows: NDArray[np.bool_]) -> bool:
+    """Whether these are the last rows of a file, as totals are."""
+    return bool(rows[-int(rows.sum()) :].all())
+
+
+def _once(raw: Raw, rows: NDArray[np.bool_]) -> bool:
+    """Whether no two of these rows are about the same items, or order."""
+    declared = raw.declared
+    names = declared.columns[: {"comparisons": 2, "tallies": 1}.get(declared.kind, 1)]
+    columns = [raw.column(it) for it in (names if declared.form != "ranks" else declared.columns)]
+    if not columns or any(it is None for it in columns):
+        return False
+    said = list(zip(*(it[rows] for it in columns), strict=True))
+    return len(set(said)) == len(said)
+
+
+def _of_others(texts: list[str]) -> tuple[NDArray[np.bool_], str]:
+    """Labels that sum up another label each; what that is called is not told."""
+    others = frozenset(" ".join(it.split()).casefold() for it in texts)
+    words = [part_of(it, others) if len(it) < LONGEST else None for it in texts]
+    called = np.array([it is not None for it in words], bool)
+    said = next(filter(None, words), "")
+    if called.sum() < 2 and said.casefold() in DOUBTED | INITIALS:
+        return np.zeros(len(texts), bool), ""
+    called |= called.any() & np.array([summed_up(it) for it in texts], bool)
+    return called, f"… {said}"
