@@ -1,8 +1,9 @@
 """What a page looks like where somebody shares it: a description and a picture; and what the site has for machines.
 
-A page is described by the paragraph under "In short", by why a result fails, or by its first; its picture, 1200 x 630 px, has its title and its
-first figure. A page without a figure has the picture of the book, but for that of a single result, which has its words. Addresses of pictures must be whole for most who read
-them, and are where `html_baseurl` is known.
+A page is described by the paragraph under "In short", by why a result fails, or by its first; its picture,
+1200 x 630 px, has its title and its first figure. A page without a figure has the picture of the book, but for that of
+a single result, which has its words. Addresses of pictures must be whole for most who read them, and are where
+`html_baseurl` is known.
 """
 
 from __future__ import annotations

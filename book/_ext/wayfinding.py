@@ -35,7 +35,9 @@ OPEN = (nodes.paragraph, nodes.emphasis)
 COMMON = {"guarantee", "guarantees", "link", "links", "power", "powers", "scale", "scales", "size", "sizes"}
 #: Terms that have another meaning, too, with the words that come before where the glossary's is meant: items may be
 #: neighbours in an order, data sets are in all of theirs.
-MEANT = {"neighbours": re.compile(r"(?:\b(?:all|worst|explicit|very)|data sets(?: \S+)? (?:are|that are)) neighbours?$")}
+MEANT = {
+    "neighbours": re.compile(r"(?:\b(?:all|worst|explicit|very)|data sets(?: \S+)? (?:are|that are)) neighbours?$")
+}
 ROAD = re.compile(r"notebooks/\d\d[a-z]?-")
 GOING = """\
 <!DOCTYPE html>
