@@ -388,7 +388,7 @@ def test_answers_that_a_rule_would_mend(tmp_path):
 @pytest.mark.parametrize("form", ["wide", "long"])
 def test_an_item_that_is_withdrawn_is_not_asked_about(form, tmp_path):
     orders = [(1, 2, 4, 3), (2, 1, 3, 4), (3, 4, 2, 1)] * 4
-    header, rows = "id,A,B,C,X", [[at, *it] for at, it in enumerate(orders)]
+    header, rows = "id,A,B,C,X", [[str(at), *map(str, it)] for at, it in enumerate(orders)]
     flags = "--wide --person id --ballots partial --unranked last --items A,B,C"
     if form == "long":
         header, flags = "id,item,place", flags.replace("--wide", "--long item,place")

@@ -113,7 +113,9 @@ def test_ties_beside_a_column_of_answers(flags, answers, advice, tmp_path):
 
 
 def test_a_winner_that_is_not_used(tmp_path):
-    rows = [[one, other, ("tie", one)[at % 3 > 0]] for at, (one, other) in enumerate(["AB", "CA", "BC"] * 4)]
+    rows = [
+        [one, other, ("tie", one)[at % 3 > 0]] for at, (one, other) in enumerate([*zip("ACB", "BAC", strict=True)] * 4)
+    ]
     path = written(tmp_path, "better,worse,winner", rows)
     [line] = checked(path, BETTER)["noticed"]
     assert line.endswith("--comparisons 'better,worse,winner' --map 'names,tie=0.5' says so")

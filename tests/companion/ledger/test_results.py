@@ -111,6 +111,7 @@ def test_a_picture_that_no_chapter_draws_is_refused() -> None:
 def test_what_the_authors_were_asked_is_said() -> None:
     name = paged()[0]
     claim = LEDGER[name]
+    assert claim.page is not None
     asked = replace(claim, page=replace(claim.page, asked="1 May 2027", picture=None))
     said = result_pages(ROOT, [Entry(asked, "refuted")], {}, {}, {}, BOOK)[f"book/results/{anchor(name)}.md"].decode()
     assert "put to them on 1 May 2027. Not yet answered." in said
