@@ -226,6 +226,7 @@ def test_a_line_of_names_that_is_a_row(lines, flags, seen, tmp_path):
         ("who,drink", ["p1,tea", "p2,drink", "p3,tea"], "--item drink --person who --items tea,drink"),
         ("A > B?,n", ["A > B > C,3", "B > A > C,4"], f"--orders 'A > B?' --times n {ORDERS}"),
         ("2024,2025", ["A,B", "B,A", "C,A"], f"--ranks 2024,2025 {PARTIAL} --items A,B,C"),
+        ("A,B,C", ["1,2,3", "2,1,3"], f"--ranks A,B,C {ORDERS}"),
     ],
 )
 def test_lines_of_names_that_are_none_of_rows(header, rows, flags, tmp_path):
@@ -330,6 +331,12 @@ def test_aliases_of_cells_that_nobody_wrote(tmp_path):
     assert noticed(tmp_path, "who,product", ["a,tea", "b,tee", "c,milk"], flags) == []
     [line] = noticed(tmp_path, "who,product", ["a,tea", "b,tee", "c,milk"], f"{flags} --alias te=Tea")
     assert "'Tea' is no declared item" in line
+
+
+@pytest.mark.parametrize("alias", ["left=1", "neither=0.5", "dunno=n/a", "tie=draw", "Aa=A"])
+def test_aliases_of_answers(alias, tmp_path):
+    flags = f"--comparisons x,y,which --map 1=1,0=0,0.5=0.5,draw=0.5 --items A,B,C --alias {alias}"
+    assert noticed(tmp_path, "x,y,which", ["A,B,1", "B,C,0", "A,C,1"] * 3, flags) == []
 
 
 VOTES = ["A > B > C", "B > A > C", "C > B > A"]

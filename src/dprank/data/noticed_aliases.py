@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dprank._require import shown
+from dprank.data.answers import number_in
 from dprank.data.cleaning import cleaner
 from dprank.data.intake import pair_of
 from dprank.data.noticed_cells import Raw
@@ -23,7 +24,7 @@ def in_aliases(raw: Raw) -> Iterator[str]:
         yield from _twice(raw)
     given, ruled = dict(declared.aliases or {}), cleaner(declared.clean)
     meant = {ruled(it) for it in _meant(raw)}
-    lost = [it for it, means in given.items() if ruled(means) not in meant and not _pair(raw, means)]
+    lost = [it for it, means in given.items() if ruled(means) not in meant and not _other(raw, means)]
     if lost:
         what = f"{shown(given[lost[0]])} is no declared item{_more(lost)}: is it written as --items has it?"
         yield f"--alias {_of(given, lost[0])} does nothing, as {what}"
@@ -48,9 +49,11 @@ def _meant(raw: Raw) -> Iterator[str]:
     yield from map(str, declared.answers if isinstance(declared.answers, Mapping) else ())
 
 
-def _pair(raw: Raw, name: str) -> bool:
-    """Whether a name asks about two items."""
-    return raw.declared.form == "wide" and pair_of(name, raw.codes, raw.clean) is not None
+def _other(raw: Raw, name: str) -> bool:
+    """Whether a name asks about two items, or says that there is none, or is the number of an answer."""
+    pair = raw.declared.form == "wide" and pair_of(name, raw.codes, raw.clean) is not None
+    number = raw.declared.kind == "comparisons" and number_in(name) is not None
+    return pair or number or raw.is_none(name)
 
 
 def _twice(raw: Raw) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dprank.data.noticed_cells import Raw
 
 __all__ = ["in_names"]
 
-#: So many labels of people are looked at.
+#: So many cells are looked at.
 LOOKED_AT = 1_000
 
 
@@ -44,9 +44,15 @@ def _items(raw: Raw) -> list[str]:
         order = [it for it in raw.parts(names[0]) if it.strip()]
         odd = len(order) > 1 and all(map(raw.known, order))
         return [names[0]] if odd or is_order(names[0], declared.items) else []
-    known = [it for it in names if raw.known(it)]
+    known = [it for it in names if raw.known(it) and _holds_items(raw, it)]
     unlike = declared.person is not None and _unlike(raw, declared.person)
     return known if len(known) > 1 or (len(names) == 1 and not unlike) else []
+
+
+def _holds_items(raw: Raw, name: str) -> bool:
+    """Whether a column has cells that are items."""
+    column = raw.column(name)
+    return column is not None and any(raw.known(str(it)) for it in column.head(LOOKED_AT).unique())
 
 
 def _numbers(raw: Raw) -> list[str]:
