@@ -336,13 +336,11 @@ def test_ranges_with_sampling_and_the_best(survey, tmp_path, capsys):
     words = ["release", "ranking", survey, *COMPARED, *RANK, "--out", out, "--persons", "40", "--top", "2"]
     code, said, _ = run(capsys, *words)
     assert code == 0
-    for part in (
-        "95% range with sampling",
-        "at most 40 persons",
-        "Among the best 2: ",
-    ):
-        assert part in said
-    assert ("Among the best 2, with sampling: " in said) != (
+    assert "95% range with sampling" in said
+    assert "at most 40 persons" in said
+    drowned = "This says nothing of their order: " in said  # in a rare draw the noise is all there is
+    assert drowned != ("Among the best 2: " in said)
+    assert drowned or ("Among the best 2, with sampling: " in said) != (
         "This says nothing of their order among all people" in said
     )
     noise, both = opened(out.read_text())["ranges"]
