@@ -506,6 +506,7 @@ def test_verify(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("<=", 1e-9, 2e-11, False),
         ("<=", 1e-8, 9e-11, True),  # and for differences that stand for derivatives
         ("<=", 1e-8, 2e-10, False),
+        ("<=", 2e-9, 9e-13, False),  # a bound that was computed
         ("<=", 1e-4, 9e-13, False),
     ],
 )

@@ -18,10 +18,8 @@ from companion.ledger.scoreboard import Entry
 
 __all__ = ["FOLDER", "ran", "result_pages", "results_list", "script_of", "with_results"]
 
-#: Of the pages, and of the lines that show a result by themselves.
+#: Of the pages, whose list has the same name, and of the lines that show a result by themselves.
 FOLDER, SCRIPTS = "book/results", "data/results"
-#: What leads to all of them, and has them below it in the contents.
-INDEX = "book/results"
 
 
 def script_of(root: Path, claim: str) -> str:
@@ -137,6 +135,6 @@ def with_results(toc: bytes, pages: Iterable[str]) -> bytes:
     contents = yaml.safe_load(toc)
     for part in contents.get("parts", []):
         for entry in part["chapters"]:
-            if entry.get("file") == INDEX:
+            if entry.get("file") == FOLDER:
                 entry["sections"] = [{"file": it.removesuffix(".md")} for it in sorted(pages)]
     return yaml.safe_dump(contents, sort_keys=False, allow_unicode=True).encode()

@@ -251,11 +251,16 @@ def _floors(check: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _rounding(check: Mapping[str, Any]) -> float:
-    """A number that is to be 0 has no digits of its own: what is left of it differs from processor to processor."""
+    """A number that is to be 0 has no digits of its own: what is left of it differs from processor to processor.
+
+    Where it is to be at most an allowance, a power of ten that somebody typed, it is such a rest while it is below.
+    """
     if check["relation"] == "==" and check["bound"] == 0:
         return float(check["error"])
-    allowed = check["bound"] if check["relation"] == "<=" and isinstance(check["bound"], float) else 0.0
-    return allowed / 100 if 0 < allowed <= RESIDUE else 0.0
+    bound, left = check["bound"], check["observed"]
+    if check["relation"] != "<=" or not isinstance(bound, float) or not 0 < bound <= RESIDUE or left > bound:
+        return 0.0
+    return bound / 100 if bound == float(f"1e{round(math.log10(bound))}") else 0.0
 
 
 def same(expected: Any, observed: Any, tolerance: float, floor: float = FLOOR) -> bool:
