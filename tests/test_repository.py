@@ -23,9 +23,15 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LONGEST_CELL = 15
 CODE = ("src", "tests", "benchmarks", "book", "data")
 #: Where tools are called that nothing imports.
-TOOLS = ("Makefile", "_config.yml", ".ci/run", ".pre-commit-config.yaml", "README.md", "book/_ext/local_mathjax.py")
+TOOLS = ("Makefile", "_config.yml", ".ci/run", ".pre-commit-config.yaml", "README.md", "book/_ext/mathml.py")
 #: Distributions whose module has another name.
-IMPORTED_AS = {"beautifulsoup4": "bs4", "pillow": "PIL", "pyyaml": "yaml"}
+IMPORTED_AS = {
+    "beautifulsoup4": "bs4",
+    "fonttools": "fontTools",
+    "mini-racer": "py_mini_racer",
+    "pillow": "PIL",
+    "pyyaml": "yaml",
+}
 #: What is at work where nobody calls it by name.
 BEHIND = {
     "editables": "an editable install",

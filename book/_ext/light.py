@@ -1,4 +1,4 @@
-"""What no reader needs stays behind: mathematics where there is none, 1.5 MB of icons, sources of minified scripts."""
+"""What no reader needs stays behind: 1.5 MB of icons, sources of minified scripts, words in other languages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import re
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -29,6 +28,8 @@ SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 NAME = re.compile(r"<dc:title>([^<]+)</dc:title>")
 #: Widest window in which a figure's drawing for a phone is shown; book.css has the same.
 PHONE = "40rem"
+#: By this name the theme's script finds the contents of a page, and lights them; wayfinding.js does.
+LIT = 'id="pst-page-toc-nav"'
 BACK = re.compile(r'<a class="viewcode-back" href="([^"#]+)#([^"]+)">.*?</a>')
 
 
@@ -41,13 +42,6 @@ def ids(page: Path) -> frozenset[str]:
 def leads(folder: Path, link: re.Match[str]) -> str:
     """A link back from a listing, if what it names is there: other names of the same code are on no page."""
     return link[0] if link[2] in ids((folder / link[1]).resolve()) else ""
-
-
-def plain(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """No MathJax on a page without a formula."""
-    body = context.get("body", "")
-    if 'class="math' not in body and "\\(" not in body:
-        context["script_files"] = [it for it in context["script_files"] if "mathjax" not in str(it.filename).lower()]
 
 
 def pruned(css: str, used: frozenset[str]) -> str:
@@ -107,7 +101,7 @@ def clean(app: Sphinx, error: Exception | None) -> None:
     words: set[str] = set()
     for path in out.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        less = BACK.sub(partial(leads, path.parent), ICONS.sub("", text))
+        less = BACK.sub(partial(leads, path.parent), ICONS.sub("", text).replace(LIT, 'id="page-contents"'))
         less = IMAGE.sub(partial(sized, out, path.parent), less)
         if less != text:
             path.write_text(less, encoding="utf-8")
@@ -126,6 +120,5 @@ def clean(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
-    app.connect("html-page-context", plain, priority=900)
     app.connect("build-finished", clean)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
 /* What scrolls in a box of its own is reached by the keyboard, while it scrolls. */
 (() => {
   const boxes =
-    "pre, figure, .output, .pst-scrollable-table-container, .scoreboard, .claim-graph, .claim-checks, .minister table";
+    "pre, figure, .formula, span.math, .output, .pst-scrollable-table-container, .scoreboard, .claim-graph, .claim-checks, .minister table";
   const reach = (box) => {
     const { overflowX, overflowY } = getComputedStyle(box);
     const wide = overflowX !== "visible" && box.scrollWidth - box.clientWidth > 1;
@@ -11,10 +11,6 @@
   };
   addEventListener("DOMContentLoaded", () => {
     const watch = new ResizeObserver((seen) => seen.forEach((it) => reach(it.target)));
-    const typeset = new MutationObserver((seen) =>
-      seen.forEach((it) => it.target.querySelectorAll("mjx-container").forEach((box) => watch.observe(box))),
-    );
     document.querySelectorAll(boxes).forEach((box) => watch.observe(box));
-    document.querySelectorAll("div.math").forEach((box) => typeset.observe(box, { childList: true }));
   });
 })();

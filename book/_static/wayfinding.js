@@ -1,4 +1,5 @@
-/* What a link leads to, on hovering or focus; the way from an old address to where its target stands now; light on paper. */
+/* What a link leads to, on hovering or focus; the way from an old address to where its target stands now; which section of
+   the contents one is in; light on paper. */
 (() => {
   const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
   const static_ = new URL("_static/", root);
@@ -16,6 +17,9 @@
     const name = decodeURIComponent(location.hash.slice(1));
     if (!name) return;
     const here = document.getElementById(name);
+    const folded = here?.closest("details:not([open])");
+    for (let box = folded; box; box = box.parentElement.closest("details")) box.open = true;
+    if (folded) here.scrollIntoView();
     const listed = here?.closest(".statements") && here.querySelector("a");
     if (listed) return location.replace(listed.href);
     if (here || !/\/notebooks\/\d\d/.test(location.pathname)) return;
@@ -24,6 +28,29 @@
   };
   addEventListener("DOMContentLoaded", lost);
   addEventListener("hashchange", lost);
+
+  /* the theme's own light follows headings: none is in sight for most of a long section */
+  addEventListener("DOMContentLoaded", () => {
+    const links = [...document.querySelectorAll(".page-toc a[href^='#']")];
+    const heads = links.map((it) => document.getElementById(decodeURIComponent(it.hash.slice(1))));
+    let waits = false;
+    const light = () => {
+      waits = false;
+      const end = scrollY > 0 && scrollY + innerHeight >= document.documentElement.scrollHeight - 2;
+      const line = end ? innerHeight : innerHeight / 4;
+      const here = heads.findLastIndex((it) => it?.getBoundingClientRect().top < line);
+      links.forEach((it, i) => {
+        it.classList.toggle("active", i === here);
+        if (i === here) it.setAttribute("aria-current", "true");
+        else it.removeAttribute("aria-current");
+      });
+      const [list, lit] = [links[0]?.closest(".bd-sidebar-secondary"), links[here]];
+      if (list && lit) list.scrollTop = lit.offsetTop - list.clientHeight / 2;
+    };
+    const soon = () => waits || ((waits = true), requestAnimationFrame(light));
+    if (links.length) for (const it of ["scroll", "resize"]) addEventListener(it, soon, { passive: true });
+    light();
+  });
 
   const looks = document.documentElement.dataset;
   let theme;
@@ -50,7 +77,6 @@
     for (const image of tip.querySelectorAll("img")) image.src = new URL(image.getAttribute("src"), root);
     document.body.append(tip);
     tip.hidden = false;
-    window.MathJax?.typesetPromise?.([tip]);
     const at = link.getBoundingClientRect();
     const wide = Math.min(420, innerWidth - 16);
     tip.style.width = `${wide}px`;

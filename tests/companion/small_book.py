@@ -122,7 +122,7 @@ def write_notebook(path: Path, *cells: tuple[str, str]) -> None:
 
 def make_book(root: Path, source: Path = REPOSITORY) -> Path:
     """A book with the settings and styles of `source`."""
-    extensions = (path.relative_to(source).as_posix() for path in (source / "book/_ext").glob("*.py"))
+    extensions = (path.relative_to(source).as_posix() for path in (source / "book/_ext").glob("*.*"))
     sheets = ("book/_static/access.js", "book/_static/book.css", "book/_static/print.css")
     for name in ("_config.yml", *extensions, *sheets):
         (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -10,8 +10,6 @@ import pytest
 from small_book import REPOSITORY, Built
 from test_site import needs_chromium
 
-from companion.press.browser import PATIENCE, TYPESET
-
 if TYPE_CHECKING:
     from explorer_pages import Reader
     from playwright.sync_api import Page
@@ -64,7 +62,6 @@ def tour(page: Page) -> list[list[str | bool]]:
 def test_keyboard_gets_everywhere_and_is_seen(site: Path, page: Page, name: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto((site / f"notebooks/{name}.html").as_uri())
-    page.evaluate(TYPESET, PATIENCE)
     stops = tour(page)
     assert "Skip to main content" in stops[0][0]
     assert [it for it, seen in stops if not seen] == []
@@ -87,12 +84,11 @@ def test_skip_link_leads_past_the_contents(site: Path, page: Page) -> None:
 @pytest.mark.slow
 def test_a_wide_formula_is_reached_while_it_scrolls_and_says_itself_in_mathml(site: Path, page: Page) -> None:
     page.goto((site / "notebooks/02-second.html").as_uri())
-    page.evaluate(TYPESET, PATIENCE)
-    formula = page.locator("div.math mjx-container")
-    page.wait_for_function("document.querySelector('div.math mjx-container').tabIndex === 0")
-    assert formula.locator("mjx-assistive-mml math").count() == 1
+    formula = page.locator(".formula")
+    page.wait_for_function("document.querySelector('.formula').tabIndex === 0")
+    assert formula.locator("math[alttext]").count() == 1
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.wait_for_function("document.querySelector('div.math mjx-container').tabIndex === -1")
+    page.wait_for_function("document.querySelector('.formula').tabIndex === -1")
 
 
 @needs_chromium

@@ -210,7 +210,7 @@ FAULTS = {
     "a block that cannot shrink": ('<div style="width: 900px">wide</div>', "wider than the page"),
     "what begins left of the page": ('<div style="margin-left: -40px">left</div>', "wider than the page"),
     "a table for a wall": ("<table><tr>" + "<td>unbreakable</td>" * 40 + "</tr></table>", "of its size: unbreakable"),
-    "TeX that nobody set": ('<span class="math">\\(x\\)</span>', "not typeset"),
+    "TeX that nobody set": ('<span class="math">\\(x\\)</span>', "not set"),
     "TeX that nobody marked": ("<p>the \\varepsilon{} of it</p>", "raw TeX"),
     "dollars left over": ("<p>as $m^2$ grows</p>", "raw TeX"),
 }

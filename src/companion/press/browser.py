@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page
 
 PICTURED: set[View] = {("light", DESK), ("dark", PHONE)}
-PATIENCE = 120_000  # ms for a page to typeset its mathematics; a busy machine once left the reference waiting 20 s
 
 APPLICATION = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", APPLICATION)
@@ -62,21 +61,12 @@ def find_chromium() -> str | None:
 
 # ---------------------------------------------------------------- what a page is asked
 
-# A formula is typeset when it comes into view; here all are.
-TYPESET = """async patience => {
-    await window.MathJax?.startup?.promise;
-    await window.MathJax?.startup?.document?.lazyTypesetAll?.();
-    const raw = () => [...document.querySelectorAll(".math")].filter(it => !it.querySelector("mjx-container"));
-    for (const end = performance.now() + patience; raw().length && performance.now() < end;)
-        await new Promise(done => setTimeout(done, 50));
+# Formulas that nobody set, or that stand in no font of theirs.
+FORMULAS = """async () => {
+    const raw = [...document.querySelectorAll(".math")].filter(it => !it.querySelector("math"));
     await document.fonts.ready;
-    const errors = document.querySelectorAll("mjx-merror");
-    const unknown = document.querySelectorAll('mjx-assistive-mml mtext[mathcolor="red"]');
-    const mute = document.querySelectorAll("mjx-container:not(:has(mjx-assistive-mml))");
-    return [...raw().map(it => "not typeset: " + it.textContent.trim()),
-            ...[...errors].map(it => "error: " + (it.dataset.mjxError || it.textContent)),
-            ...[...unknown].map(it => "unknown macro: " + it.textContent),
-            ...[...mute].map(it => "without MathML for who listens: " + it.textContent)];
+    const lost = [...document.fonts].filter(it => it.status === "error");
+    return [...raw.map(it => "not set: " + it.textContent.trim()), ...lost.map(it => "without its font: " + it.family)];
 }"""
 
 # The element that reaches furthest right, leaving out those inside a box that scrolls or clips.
@@ -94,6 +84,7 @@ WIDEST = """() => {
 # Text whose contrast with what lies behind it is below WCAG AA's 4.5, worst first; pictures and formulas left out.
 # One text of each look, the shortest, is marked for axe, unless axe has seen, and liked, another of that look.
 LOOK = """seen => {
+    document.querySelectorAll(".argument").forEach(it => it.open = true);
     const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
     const remember = (known, make) => key => {
         if (!known.has(key)) known.set(key, make(key));
@@ -117,7 +108,7 @@ LOOK = """seen => {
     };
     const texts = [...document.body.querySelectorAll("*")]
         .filter(it => [...it.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.textContent.trim())
-            && !it.closest("svg, mjx-container, script, style")
+            && !it.closest("svg, math, script, style")
             && it.checkVisibility({opacityProperty: true, visibilityProperty: true}));
     const size = it => it.textContent.trim().length - 2 >>> 0;  // axe does not judge a single letter
     const looks = new Map();
@@ -152,10 +143,7 @@ AXE = """async () => {
     const back = [
         ...stand_in(".bd-sidebar-primary nav", it => it.querySelectorAll(elsewhere).forEach(entry => entry.remove())),
         ...stand_in(".highlight pre", it => colours(it).forEach(mark => mark.replaceWith(mark.textContent))),
-        ...stand_in("mjx-container", it => {
-            it.querySelector(":scope > :not(mjx-assistive-mml)")?.replaceChildren();
-            it.querySelectorAll("math").forEach(heard => heard.replaceChildren(heard.textContent));
-        })];
+        ...stand_in("math", it => it.replaceChildren(it.textContent))];
     axe.configure({rules: [{id: "color-contrast", selector: "[data-look]"}]});
     const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
     const {violations} = await axe.run(document, {
@@ -167,7 +155,7 @@ AXE = """async () => {
 }"""
 
 # The body of another page of the same template in place of this one's; scripts which wait for a page hear of it.
-PUT = """async ([url, text]) => {
+PUT = """([url, text]) => {
     const {documentElement: other, title, body} = new DOMParser().parseFromString(text, "text/html");
     const base = document.querySelector("base") ?? document.head.appendChild(document.createElement("base"));
     base.href = url;
@@ -176,9 +164,6 @@ PUT = """async ([url, text]) => {
     document.body.replaceWith(body);
     document.dispatchEvent(new Event("DOMContentLoaded", {bubbles: true}));
     window.dispatchEvent(new Event("load"));
-    await window.MathJax?.startup?.promise;
-    window.MathJax?.typesetClear?.();
-    await window.MathJax?.typesetPromise?.();
 }"""
 
 # What the page's own switch does where the scheme changes; the width is there, and a frame more, for scripts that watch
@@ -307,9 +292,8 @@ def _check_load(page: Page, html: Path, load: Load, screenshots: Path | None, lo
             _turn(page, None, now)
         else:
             _open(page, load.path, now, load.idle)
-        if load.typeset or screenshots:
-            wrong = [f"mathematics {it}" for it in page.evaluate(TYPESET, PATIENCE)]
-            shown += [_Seen(load.path, fault, now, 1) for fault in dict.fromkeys(wrong)]
+        wrong = [f"mathematics {it}" for it in page.evaluate(FORMULAS)]
+        shown += [_Seen(load.path, fault, now, load.of) for fault in dict.fromkeys(wrong)]
         for view in load.views:
             if view != now:
                 _turn(page, now, view)

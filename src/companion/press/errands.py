@@ -72,7 +72,6 @@ def _weigh(page: Page, path: Path, limits: Mapping[str, int]) -> Iterator[str]:
     note = lambda request: loaded.add(Path(unquote(urlsplit(request.url).path)))  # noqa: E731
     page.on("request", note)
     page.goto(path.as_uri())
-    page.evaluate("() => window.MathJax?.startup?.promise.then(() => true)")
     page.remove_listener("request", note)
     weight = {
         "bytes": sum(it.stat().st_size for it in loaded if it.is_file()),

@@ -111,15 +111,9 @@ def assemble(html: Path, leaves: Iterable[Leaf], prefix: str) -> str:
 
 
 def _head(html: Path, front: BeautifulSoup, leaves: list[Leaf], prefix: str) -> str:
-    """The site's title, its style sheets, and MathJax as the first page that has it sets it up."""
+    """The site's title and its style sheets."""
     title = _text(front, ".logo__title")
     sheets = [_moved(it, FRONT, prefix) for it in front.select("head link[rel=stylesheet]")]
-    for leaf in leaves:
-        head = _soup(html, leaf.path).head
-        if head and head.select_one("script[src*=mathjax]"):
-            scripts = [it for it in head.find_all("script") if "mathjax" in str(it).lower()]
-            sheets += [_moved(it, leaf.path, prefix) for it in scripts]
-            break
     heads = "".join(
         f"@page p-{it.name} {{ @top-left {{ content: {json.dumps(it.title, ensure_ascii=False)}; }} }} "
         f'[id="{it.name}"] {{ page: p-{it.name}; }}'

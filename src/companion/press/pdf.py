@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from companion.press import BuildError
-from companion.press.browser import CHROMIUM_FLAGS, NO_CHROMIUM, TYPESET, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, FORMULAS, NO_CHROMIUM, find_chromium
 from companion.press.collect import write_checksums
 from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
@@ -36,16 +36,16 @@ SPOT = re.compile(r'(<span class="as-pdf">)[^<]*(?:<a[^<]*</a>[^<]*)?</span>')
 
 # A formula is one thing, which a screen reader names by its TeX.
 NAME_FORMULAS = """() => {
-    for (const it of window.MathJax?.startup?.document?.math ?? []) {
-        it.typesetRoot?.setAttribute("role", "img");
-        it.typesetRoot?.setAttribute("aria-label", it.math.trim());
+    for (const it of document.querySelectorAll("math")) {
+        it.setAttribute("role", "img");
+        it.setAttribute("aria-label", it.getAttribute("alttext"));
     }
 }"""
 
 # What does not break over lines is set smaller where it is too wide; what then is too small is said.
 SHRINK = """([column, smallest]) => {
     const small = [];
-    for (const it of document.querySelectorAll("mjx-container, table, svg, pre")) {
+    for (const it of document.querySelectorAll("math, table, svg, pre")) {
         const box = it.parentElement.closest("div, section, li, dd, td, p") ?? document.body;
         const room = Math.min(column, box.clientWidth);
         const share = (room - 1) / Math.max(it.scrollWidth, it.getBoundingClientRect().width);
@@ -62,8 +62,8 @@ CUT = """column => {
     const out = [], left = document.querySelector("article").getBoundingClientRect().left;
     for (const it of document.querySelectorAll("article *")) {
         const box = it.getBoundingClientRect();
-        if (!box.width || it.closest("mjx-assistive-mml, svg *, script, style")) continue;
-        const cut = getComputedStyle(it).overflowX !== "visible" && !it.closest("mjx-container")
+        if (!box.width || it.closest("math *, svg *, script, style")) continue;
+        const cut = getComputedStyle(it).overflowX !== "visible"
             && it.clientWidth && it.scrollWidth > it.clientWidth + 1;
         if (box.right > left + column + 1.5 || box.left < left - 12 || cut)
             out.push(`${it.closest(".leaf")?.id}: <${it.tagName.toLowerCase()} class="${it.getAttribute("class")}"> is `
@@ -78,7 +78,7 @@ RAW = r"""() => {
     const walk = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
     for (let it; (it = walk.nextNode());)
         if (/\\[([]|\\[a-zA-Z]+\{|\$\S[^$]*\$/.test(it.data)
-            && !it.parentElement.closest("pre, code, script, style, mjx-container"))
+            && !it.parentElement.closest("pre, code, script, style, math"))
             out.push(`${it.parentElement.closest(".leaf")?.id}: raw TeX: ${it.data.trim().slice(0, 60)}`);
     return out;
 }"""
@@ -144,7 +144,7 @@ def typeset(page: Page, document: Path) -> list[str]:
     """Open the document as paper shows it, all formulas set, wide things made narrower; what is wrong then."""
     page.emulate_media(media="print", color_scheme="light")
     page.goto(document.resolve().as_uri())
-    problems = [f"mathematics {it}" for it in page.evaluate(TYPESET, SLOWEST)]
+    problems = [f"mathematics {it}" for it in page.evaluate(FORMULAS)]
     page.evaluate(NAME_FORMULAS)
     problems += page.evaluate(SHRINK, [COLUMN, SMALLEST])
     return problems + list(dict.fromkeys([*page.evaluate(CUT, COLUMN), *page.evaluate(RAW)]))

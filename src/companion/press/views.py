@@ -60,7 +60,6 @@ class Load:
     views: Sequence[View]
     axed: Collection[View]  # those that axe looks at
     of: int = 1  # loads of the page
-    typeset: bool = True  # every formula, where else one is when it comes into view: no scheme changes a formula
     idle: bool = False  # wait until the network rests, for scripts that ask for something late
     host: Path | None = None  # the page that its body is put into
 
@@ -88,7 +87,7 @@ def plan(html: Path, pages: Mapping[Path, Content], every: bool = False) -> list
             loads.append(Load(path, views, views[:1], host=host))
         elif scripts[path] - known:
             axed = VIEWS if every else next(pairs)
-            loads += [Load(path, views, axed, 2, views is LOADS[0], True) for views in LOADS]
+            loads += [Load(path, views, axed, 2, True) for views in LOADS]
         else:
             axed = VIEWS if every else [next(phone)]
             loads.append(Load(path, next(starts), axed, idle=bool(scripts[path]) and path not in alike))
