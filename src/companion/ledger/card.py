@@ -57,6 +57,9 @@ def show_number(value: float) -> str:
 _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}|\((?:[^()]|\([^()]*\))*\)|[-−+]?[\w*\u0300-\u036f]+(?:\.\d+)?"
 #: Below or above one letter, digit or sign; the names of code are longer.
 SCRIPT = re.compile(rf"((?<![A-Za-z])\w[\u0300-\u036f]?|[^\w\s\u0300-\u036f])([\^_])({_GROUP})")
+#: Of a number or its bound: an error that nobody sees in four digits.
+UNSEEN = 1e-5
+IN_WORDS = {"<=": "at most", ">=": "at least", "==": "exactly", "<": "less than", ">": "more than"}
 #: A Greek letter and its number, as in κ1.
 NUMBERED = re.compile(r"([α-ωℓ])(\d+|∞)")
 
@@ -86,15 +89,24 @@ def markdown(text: str) -> Markup:
 
 
 def counterexample(check: Check) -> str:
-    """What a check observed, and what it should, in words; a check on which a statement fails needs no more."""
-    value = show_number(check.observed) + (f" ± {show_number(check.error)}" if check.error else "")
+    """What a check observed, and what a statement says of it, in two sentences without their last stop; an error that
+    moves none of the digits which are shown is left out. A check on which a statement fails needs no more.
+
+    Examples
+    --------
+    >>> counterexample(Check(what="loss, ε = 1", observed=1.1, relation="<=", bound=1, error=1e-12))
+    'loss, ε = 1. It is 1.1; the statement says at most 1'
+    """
+    seen = check.error and check.error > UNSEEN * max(abs(check.observed), abs(check.bound))
+    value = show_number(check.observed) + (f" ± {show_number(check.error)}" if seen else "")
     reading = f" (read as: {check.reading})" if check.reading else ""
-    return f"{check.what}{reading} is {value}; it should be {RELATIONS[check.relation]} {show_number(check.bound)}"
+    said = f"{IN_WORDS[check.relation]} {show_number(check.bound)}"
+    return f"{check.what}{reading}. It is {value}; the statement says {said}"
 
 
 def _observation(check: Check) -> str:
     """A check in words, with its outcome."""
-    return counterexample(check) + {True: ", and is", False: "", None: ", which is undecided"}[check.outcome]
+    return counterexample(check) + {True: ", which holds", False: "", None: ", which is undecided"}[check.outcome]
 
 
 def _about(check: Check, ours: bool) -> str:

@@ -54,8 +54,8 @@ class Entry:
 
     @property
     def counterexample(self) -> str:
-        """The failing checks in a sentence."""
-        return "; ".join(map(counterexample, self.against)) + "."
+        """The failing checks in sentences."""
+        return ". ".join(map(counterexample, self.against)) + "."
 
     @property
     def printed(self) -> str:

@@ -67,9 +67,9 @@ def test_card_of_a_claim_that_differs_says_what_was_expected_and_seen() -> None:
     assert page.find(class_="claim-impact").get_text() == "differs from the ledger", "no impact beside another verdict"
     assert [line.get_text() for line in page.find(class_="claim-differs").find_all("p")] == [
         "This claim differs from the ledger on this machine.",
-        "Expected: refuted. Observed here: holds: a number is 0; it should be ≤ 1, and is.",
+        "Expected: refuted. Observed here: holds: a number. It is 0; the statement says at most 1, which holds.",
         "Expected: the corrected statement is true. Observed here: it is undecided: "
-        "y is 1 ± 0.5; it should be ≤ 1, which is undecided.",
+        "y. It is 1 ± 0.5; the statement says at most 1, which is undecided.",
     ]
 
 
