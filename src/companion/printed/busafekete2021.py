@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from companion.printed import Printed
@@ -221,7 +220,9 @@ class PrintedTrun(Trun):
         t = np.abs(as_floats("total", total)) * 2 / (self.n_items * self.n_voters)
         cut = math.log(1 / self.coin)
         upper = np.minimum(cut, cut + (self.gate - t) / self.scale)
-        passing = np.maximum(stats.laplace.cdf(upper) - self.coin / 2, 0.0)
+        # the law of a Laplace variable, as scipy.stats has it, which takes ten times as long to say so
+        below = np.exp(-np.abs(upper)) / 2
+        passing = np.maximum(np.where(upper > 0, 1 - below, below) - self.coin / 2, 0.0)
         large = self.ramp(y)
         return self.coin / 2 + passing * (large if self.accept_large else 1 - large)
 

@@ -67,7 +67,7 @@ class Placing(Candidate):
             m = self.setting.n_items
             return Drawn("gaussian", math.sqrt((made.randomiser.variance + self._completing()) * m / (m - 1)))
         if self.mechanism == "LocalMatrix":
-            return Drawn("gaussian", self._reported(made))
+            return Drawn("gaussian", _reported(crowd_of(self.setting), made))
         if self.mechanism == "NoisyMatrix":
             m = self.setting.n_items
             return Drawn("gaussian", made.scale * math.sqrt((2 if made.noise == "laplace" else 1) * m))
@@ -81,20 +81,6 @@ class Placing(Candidate):
         whole = completed(ballots(crowd), np.random.default_rng(_SEED)) - (crowd.n_items - 1) / 2
         return float(np.mean((whole - middles(crowd)) ** 2))
 
-    def _reported(self, made: Any) -> float:
-        """What the report of a person adds to a sum of places, from simulated reports."""
-        rng, m, each = np.random.default_rng(_SEED), self.setting.n_items, 25
-        crowd = crowd_of(self.setting)
-        some = slice(0, None, max(1, len(ballots(crowd)) // 1500))
-        places, means = (table[some][: 1500 // each * each] for table in (ballots(crowd), middles(crowd)))
-        polls = len(places) // each
-        blocks, means = (table[: polls * each].reshape(polls, each, m) for table in (places, means))
-        signs = np.array([made.randomiser.estimate(made.sent(block, rng)) for block in blocks])
-        margins = np.zeros((polls, m, m))
-        margins[:, *np.triu_indices(m, 1)] = signs
-        found = (margins.sum(axis=1) - margins.sum(axis=2)) / 2
-        return math.sqrt(each * float(np.var(found - means.mean(axis=1), axis=0).mean()) * m / (m - 1))
-
     def _scale(self, drawn: Drawn, persons: int) -> float:
         return drawn.scale * (math.sqrt(persons) if self.local else 1.0)
 
@@ -107,6 +93,9 @@ class Placing(Candidate):
     def wrong(self, drawn: Drawn) -> float:
         """Expected share of pairs."""
         return float((1 - self._right(drawn, self.setting.persons)) @ pairs_of(self.setting.n_items).weight)
+
+    def error(self, drawn: Drawn) -> float:
+        return self.wrong(drawn)
 
     def elsewhere(self, drawn: Drawn) -> float | None:
         there = in_camps(self)
@@ -135,6 +124,21 @@ class Placing(Candidate):
             *every,
             span=persons * float(np.ptp(mean)),
         )
+
+
+@lru_cache(maxsize=4)
+def _reported(crowd: Crowd, made: Any) -> float:
+    """What the report of a person adds to a sum of places, from simulated reports."""
+    rng, m, each = np.random.default_rng(_SEED), crowd.n_items, 25
+    some = slice(0, None, max(1, len(ballots(crowd)) // 1500))
+    places, means = (table[some][: 1500 // each * each] for table in (ballots(crowd), middles(crowd)))
+    polls = len(places) // each
+    blocks, means = (table[: polls * each].reshape(polls, each, m) for table in (places, means))
+    signs = np.array([made.randomiser.estimate(made.sent(block, rng)) for block in blocks])
+    margins = np.zeros((polls, m, m))
+    margins[:, *np.triu_indices(m, 1)] = signs
+    found = (margins.sum(axis=1) - margins.sum(axis=2)) / 2
+    return math.sqrt(each * float(np.var(found - means.mean(axis=1), axis=0).mean()) * m / (m - 1))
 
 
 @lru_cache(maxsize=2)
@@ -229,6 +233,9 @@ class Ordering(Candidate):
     def wrong(self, drawn: Drawn) -> float:
         """Expected share of pairs."""
         return _wrong(self.places(drawn, self.setting.persons))
+
+    def error(self, drawn: Drawn) -> float:
+        return self.wrong(drawn)
 
     def elsewhere(self, drawn: Drawn) -> float | None:
         there = in_camps(self)

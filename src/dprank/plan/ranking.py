@@ -190,6 +190,9 @@ class Counting(Candidate):
         mean, variance = (np.mean(part, axis=0) for part in zip(*each, strict=True))
         return mean, variance
 
+    def error(self, drawn: Drawn) -> float:
+        return self.wrong(drawn, self.setting.persons, self.counted)
+
     def wrong(self, drawn: Drawn, persons: int, answers: tuple[int, ...]) -> float:
         return float((1 - self.right(drawn, persons, answers)) @ pairs_of(self.setting.n_items).weight)
 

@@ -366,6 +366,10 @@ class Candidate(ABC):
     def measured(self, drawn: Drawn) -> Measured:
         """All that a plan says."""
 
+    def error(self, drawn: Drawn) -> float:
+        """The error that `measured` says, where the rest is not wanted."""
+        return self.measured(drawn).error
+
     def elsewhere(self, drawn: Drawn) -> float | None:
         """The error where people are not as supposed, see `ELSEWHERE`; None where nothing else is weighed."""
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -72,12 +73,16 @@ def order_law(sums: ArrayLike, scale: float) -> dict[tuple[int, ...], float]:
         row[start : start + len(noise)] = noise
     law: dict[tuple[int, ...], float] = {}
 
+    part = np.empty(chance.shape[1])
+
     def put_before(end: tuple[int, ...], later: list[NDArray[np.float64]]) -> None:
         for item in set(range(len(starts))) - set(end):
-            order, here, tied = (item, *end), np.zeros(chance.shape[1]), np.ones(chance.shape[1])
-            for together, after_them in enumerate(reversed(later), 1):  # that share the first value
-                tied = tied * chance[order[together - 1]] / together
-                here += tied * after_them
+            order, tied = (item, *end), chance[item].copy()
+            here = tied * later[-1]
+            for together, after_them in enumerate(reversed(later[:-1]), 2):  # that share the first value
+                tied *= chance[order[together - 1]]
+                tied /= together
+                here += np.multiply(tied, after_them, out=part)
             if len(order) == len(starts):
                 law[order] = float(here.sum())
             else:
@@ -128,6 +133,7 @@ def losses(items: int, epsilon: float, size: tuple[int, ...], rng: np.random.Gen
     return (log_weight(noise, scale) - log_weight(noise - move, scale)).reshape(size)
 
 
+@lru_cache(maxsize=8)
 def beliefs(items: int, epsilon: float, draws: int = DRAWS) -> NDArray[np.float64]:
     """Of so many releases, each from even odds; drawn by the truth."""
     rng = stream("16: beliefs", {"items": items, "epsilon": epsilon})
@@ -136,8 +142,13 @@ def beliefs(items: int, epsilon: float, draws: int = DRAWS) -> NDArray[np.float6
 
 def orders_law(others: NDArray[np.int64], epsilon: float) -> PairLaw:
     """The same of the published order alone, where all others have these sums of places."""
+    return _orders_law(tuple(others.tolist()), epsilon)
+
+
+@lru_cache(maxsize=8)
+def _orders_law(others: tuple[int, ...], epsilon: float) -> PairLaw:
     scale = PrivateBorda.calibrated(epsilon=epsilon, n_items=len(others)).scale
-    law, other = (order_law(sums, scale) for sums in _turned(others))
+    law, other = (order_law(sums, scale) for sums in _turned(np.array(others)))
     return pair_of(*(np.array(list(it.values())) / sum(it.values()) for it in (law, other)))
 
 

@@ -99,9 +99,14 @@ def draw_releases(frame: pd.DataFrame) -> Figure:
         columns = [(0, place, place) for place in range(1, items + 1)]
         columns += [(row.release + 0.6, row.place, row.item) for row in rows.itertuples()]
         for x, place, item in columns:
-            axes.add_patch(Rectangle((x, place - 1), 1, 1, facecolor=SHADES[item - 1], edgecolor="0.5", lw=0.3))
+            tile = Rectangle((x, place - 1), 1, 1, facecolor=SHADES[item - 1], edgecolor="0.5", lw=0.3)
             light = "black" if 3 <= item <= 6 else "white"
-            axes.annotate(letters[item - 1], (x + 0.5, place - 0.48), ha="center", va="center", fontsize=7, color=light)
+            letter = axes.text(
+                x + 0.5, place - 0.48, letters[item - 1], ha="center", va="center", fontsize=7, color=light
+            )
+            # they lie inside, and to be asked for their size takes long
+            axes.add_patch(tile).set_in_layout(False)
+            letter.set_in_layout(False)
         axes.set(xlim=(0, number + 1.6), ylim=(items, 0), yticks=[], xticks=[], title=f"ε = {epsilon:g}")
         axes.grid(visible=False)
         axes.tick_params(length=0)

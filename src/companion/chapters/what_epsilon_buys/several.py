@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -20,6 +22,7 @@ DELTA = 1e-6
 NUMBERS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 26, 32, 40, 52)
 
 
+@lru_cache(maxsize=1)
 def added_up(items: int, epsilon: float, draws: int = 4000) -> pd.DataFrame:
     """By the number of ``releases``, each of which spends epsilon: the belief at most from even odds.
 

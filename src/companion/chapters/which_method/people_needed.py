@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-import dprank
 from companion.instruments.style import COLOURS, key, label_outer, note, panels, styled
-from dprank._search import least
+from dprank.plan.planner import best_error
 
 __all__ = ["ASKED", "ERROR", "MOST", "WITHIN", "draw_people", "needed", "numbers", "people_frame", "rounded"]
 
@@ -30,11 +29,12 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 #: Of how many pairs, places or tests this share may be wrong.
 ERROR = 0.01
-#: Where a search gives up, and how close it comes.
+#: Where a search gives up, and how close it comes: by steps of the eighth root of 2.
 MOST, WITHIN = 1e8, 0.1
+_START, _STEPS = 100.0, 8
 
 
-def needed(error: float, *, question: str, beyond: float = 0.0, **asked: Any) -> float:
+def needed(error: float, *, question: str, beyond: float = 0.0, near: float = _START, **asked: Any) -> float:
     """The least number of people with whom the best choice errs so little; to a tenth, infinity beyond 10^8.
 
     Parameters
@@ -43,30 +43,60 @@ def needed(error: float, *, question: str, beyond: float = 0.0, **asked: Any) ->
         Expected share of pairs in the wrong order, of a top k that is wrong, or chance to miss an agreement.
     beyond : float
         So many are known to be too few: no plan is asked for.
+    near : float
+        Where the search begins: the closer, the fewer plans.
     question, **asked
         As of `dprank.plan`.
     """
 
-    def enough(persons: float) -> bool:
+    def errs(step: int) -> float:
+        persons = _START * 2 ** (step / _STEPS)
         if persons > MOST:
-            return True
+            return 0.0
         if persons <= beyond:
-            return False
-        return dprank.plan(question, persons=max(2, math.ceil(persons)), **asked).best.error <= error  # type: ignore[arg-type]
+            return 1.0
+        return best_error(question, persons=max(2, math.ceil(persons)), **asked)  # type: ignore[arg-type]
 
-    found = least(enough, 100.0, WITHIN)
+    guess = round(_STEPS * math.log2(min(near, 2 * MOST) / _START))
+    found = _START * 2 ** (_turn(errs, error, guess) / _STEPS)
     return math.inf if found > MOST else max(2, math.ceil(found))
+
+
+def _turn(value: Callable[[int], float], most: float, guess: int) -> int:
+    """The least whole number of which the value, which falls, is at most so much: by secants, from a guess.
+
+    Examples
+    --------
+    >>> _turn(lambda x: 2.0**-x, 1e-6, 3)
+    20
+    """
+    low, high, at, slope, wide = -math.inf, math.inf, guess, -2 * math.log(2) / _STEPS, 2 * _STEPS
+    last: tuple[int, float] | None = None
+    while high - low > 1:
+        excess = math.log(max(value(at), 1e-300) / most)
+        low, high = (at, high) if excess > 0 else (low, at)
+        if last is not None and (rise := (excess - last[1]) / (at - last[0])) < 0:
+            slope = rise
+        last = at, excess
+        aim = at - excess / slope
+        if high - low < math.inf:  # as far from the middle as a secant says, but never all the way along
+            aim = min(max(aim, low + (high - low) / 8), high - (high - low) / 8)
+        else:
+            aim, wide = min(max(aim, at - wide), at + wide), 2 * wide
+        at = int(min(max(math.ceil(aim) if excess > 0 else math.floor(aim), low + 1), high - 1))
+    return int(high)
 
 
 def people_frame(items: int, epsilons: Sequence[float], error: float = ERROR) -> pd.DataFrame:
     """A row for all that is `ASKED` and an epsilon: ``people``."""
-    return pd.DataFrame(
-        [
-            {"asked": name, "epsilon": epsilon, "people": needed(error, items=items, epsilon=epsilon, **asked)}
-            for name, asked in ASKED.items()
-            for epsilon in epsilons
-        ]
-    )
+    rows = []
+    for name, asked in ASKED.items():
+        near = _START
+        for epsilon in epsilons:
+            people = needed(error, items=items, epsilon=epsilon, near=near, **asked)
+            rows.append({"asked": name, "epsilon": epsilon, "people": people})
+            near = people
+    return pd.DataFrame(rows)
 
 
 def rounded(people: float) -> str:
