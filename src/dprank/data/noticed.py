@@ -15,22 +15,28 @@ import numpy as np
 from dprank._require import shown
 from dprank.data.accounts import BEYOND, Intake, people_column
 from dprank.data.bounding import nameless, person_ids
+from dprank.data.noticed_again import in_alike, in_copies
 from dprank.data.noticed_aliases import in_aliases
 from dprank.data.noticed_amounts import in_amounts
+from dprank.data.noticed_answers import in_answers
 from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_lines import in_names
+from dprank.data.noticed_matches import in_results, in_scores
+from dprank.data.noticed_melted import in_full
 from dprank.data.noticed_mirrors import in_mirrors
 from dprank.data.noticed_names import called_a_count
 from dprank.data.noticed_pairs import in_pairs
+from dprank.data.noticed_people import in_blanks, in_people
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
 from dprank.data.noticed_sums import sums_in
 from dprank.data.noticed_tasks import with_tasks
 from dprank.data.noticed_ties import in_ties
-from dprank.data.noticed_tops import in_tops
+from dprank.data.noticed_tops import in_shown, in_tops
+from dprank.data.noticed_turned import in_orders, in_turned
 from dprank.data.noticed_worst import in_ranks
 from dprank.data.sniffing import sniff
 
@@ -118,16 +124,28 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     if raw is not None:
         sums, said = sums_in(raw, intake)
         ties = dict(in_ties(raw, intake))
-        tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake, told=set(ties)))
+        people, turned = dict(in_people(raw, intake)), dict(in_turned(raw, intake))
+        told_of = {*ties, *people, *turned}
+        tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake, told=told_of))
         found += [
             *in_names(raw),
             *in_aliases(raw),
             *filter(None, [said]),
             *in_amounts(raw),
+            *people.values(),
+            *in_blanks(raw, intake),
+            *in_copies(raw, intake),
+            *in_alike(raw, intake),
             *_person(raw),
             *_totals(raw),
             *filter(None, ties.values()),
             *in_mirrors(raw),
+            *in_answers(raw, intake),
+            *turned.values(),
+            *in_orders(raw, intake),
+            *in_scores(raw, intake),
+            *in_results(raw, intake),
+            *in_full(raw, intake, others),
             *in_pairs(raw, intake),
             *others,
             *in_cells(raw, intake, below_0(raw)),
@@ -136,7 +154,8 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
         told = [*in_headers(raw, any("--best high" in it for it in places))]
         told = told or [*in_ranks(raw)]
         found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
-    return (*found, *in_graph(declared, intake), *in_tops(declared, intake))
+    found += [*_again(declared, intake), *_unnamed(declared, intake)]
+    return (*found, *in_graph(declared, intake), *in_tops(declared, intake), *in_shown(declared, intake))
 
 
 def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
@@ -162,6 +181,27 @@ def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
         of_them = "all" if number == lost else str(number)
         rows = "ballots" if ballots and declared.form != "long" else "rows"
         yield f"most {rows} are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"
+
+
+def _again(declared: Declaration, intake: Intake) -> Iterator[str]:
+    """That of a person with several ballots one counts that nobody chose."""
+    again = intake.left_out.get("another ballot of the same person", 0)
+    if declared.kind != "ballots" or not again or 2 * again > intake.rows or declared.repeated == "none":
+        return
+    rows = ("row is", "rows are") if declared.form == "long" else ("ballot is", "ballots are")
+    yield (
+        f"{again} {rows[again != 1]} left out as a person has others: which one counts is by lot, and need not be the "
+        "last. If the last counts, take the others out of the file; --repeated none counts none of such a person"
+    )
+
+
+def _unnamed(declared: Declaration, intake: Intake) -> Iterator[str]:
+    """Alternatives of a file of PrefLib that are no items."""
+    if declared.form == "preflib" and (number := sum(intake.unknown.values())):
+        yield (
+            f"alternatives that are no declared item stand on ballots, {number} times, and are taken off: 'unknown "
+            "items' says which; --withdrawn says that they are none, --alias which item one is"
+        )
 
 
 def _silent(declared: Declaration, intake: Intake) -> tuple[int, str]:
