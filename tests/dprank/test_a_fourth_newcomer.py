@@ -479,6 +479,34 @@ def test_which_ballot_of_a_person_counts(tmp_path):
     assert noticed(tmp_path, "time,email,oak,elm,fir", rows, f"{flags} --repeated none") == []
 
 
+@pytest.mark.parametrize(("cells", "reason"), [("1,2=,2=", "no such place"), ("1,2,2", "not every place once")])
+def test_ballots_that_are_lost_by_what_they_say(cells, reason, tmp_path):
+    """Ten of forty, who all like oak best: the others put fir first."""
+    rows = [[f"p{at}", *(cells if at % 4 == 0 else "3,2,1" if at % 4 < 3 else "1,2,3").split(",")] for at in range(40)]
+    [line] = noticed(tmp_path, "id,oak,elm,fir", rows, f"--wide --person id {ITEMS}")
+    assert line.startswith(f"10 of 40 ballots are left out for '{reason}', which may lean to one side; ")
+    rows = [[it.removesuffix("=") for it in row] for row in rows]
+    assert noticed(tmp_path, "id,oak,elm,fir", rows, f"--wide --ballots tied --person id {ITEMS}") == []
+
+
+def test_labels_that_are_items_but_for_case(tmp_path):
+    rows = [[f"p{at // 2}", ("flu", "FLU ", "gout", "asthma")[(at * at + at // 3) % 4]] for at in range(40)]
+    [line] = noticed(tmp_path, "patient,dx", rows, f"{HAS} --person patient")
+    assert line.startswith("7 cells are items but for case, blanks or how letters are written, as 'FLU ', and do not")
+    assert noticed(tmp_path, "patient,dx", rows, f"{HAS} --person patient --clean nfkc,strip,spaces,casefold") == []
+    others = [[f"p{at // 2}", ("flu", "other", "gout", "asthma")[(at * at + at // 3) % 4]] for at in range(40)]
+    assert noticed(tmp_path, "patient,dx", others, f"{HAS} --person patient") == []
+
+
+def test_answers_that_are_blank(tmp_path):
+    rows = [[*pair, ("", pair[0], pair[1])[at % 3]] for at in range(9) for pair in PAIRS]
+    flags = f"{TWO} --map "
+    [line] = noticed(tmp_path, "left,right,answer", rows, f"{flags}names")
+    assert line.startswith("9 of 27 rows are left out for 'a blank answer', which may lean to one side; where it means")
+    rows = [[*row[:2], row[2] or "tie"] for row in rows]
+    assert noticed(tmp_path, "left,right,answer", rows, f"{flags}names,tie=0.5") == []
+
+
 def lists(of, shown, seed=3):
     """Ballots of three of six items: of those that were shown, or the three best of all."""
     rng, rows = random.Random(seed), []

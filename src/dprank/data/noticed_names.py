@@ -56,7 +56,7 @@ CROWDS = _set(
 )
 WEIGHTS = re.compile(
     r"we?ight|wgh?t|(?:\b|_|p)wt(?:\b|_|s\b|fac|s?\d)|^w[0-9]?$|gewicht|poids|\bpond\b|pond[eé]r|\bpesi?o?\b|hochrechn|faktor|"
-    r"\bfactor\b|expan[sd]|vikt|waga",
+    r"\bfactor\b|expan[sd]|vikt|waga|stratif|\braking|\braked\b|calibrat|^pw$",
     re.IGNORECASE,
 )
 #: Words for whoever gives rows, and for what stands for them; what is joined to one; and what may stand beside it.

@@ -95,7 +95,8 @@ def in_turned(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
                 ask = "were the two sides shown the other way round, and does the answer speak of sides?"
                 yield name, f"{seen}: {ask} All rows are read one way now; if so, turn these round in the file"
             else:
-                yield name, f"{seen}: are their places the other way round? All are read one way now; if so, turn them"
+                ask = "are their places the other way round?"
+                yield name, f"{seen}: {ask} All are read one way now; if so, turn these round in the file"
         elif sides and declared.form == "long" and (line := _shown(raw, name, column)):
             yield name, line
 
