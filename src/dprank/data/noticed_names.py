@@ -47,12 +47,12 @@ COUNTS = _set(
     anteile aktien actions parts acciones azioni aandelen aktier proxies proxy mandates mandate mandats mandat delegates
     delegados seats sitze sièges escaños seggi zetels electors stimmrechte stimmanteile vollmachten procurations
     pouvoirs poderes deleghe volmachten fullmakter fullmakts"""
-)
+) | {"voting power", "votes held"}
 #: The same at the end of a name, too: number of customers.
 CROWDS = _set(
     """votes voters ballots responses respondents people persons customers buyers users patients clients households
     visitors members participants shares tokens stimmen anteile voix bulletins votos voti count weight proxies mandates
-    delegates electors stimmrechte vollmachten mandats pouvoirs held power"""
+    delegates electors stimmrechte vollmachten mandats pouvoirs"""
 )
 WEIGHTS = re.compile(
     r"we?ight|wgh?t|(?:\b|_|p)wt(?:\b|_|s\b|fac|s?\d)|^w[0-9]?$|gewicht|poids|\bpond\b|pond[eé]r|\bpesi?o?\b|hochrechn|faktor|"
@@ -143,7 +143,7 @@ NOT_COUNTED = _set(
 ) | {"survey preview", "screened out", "ruled out", "timed out", "opted out", "opt-out", "attention check", "test data"}
 DOUBTED = re.compile(
     r"declined|refused|partial|negative|absent|never|un(?:confirmed|verified|sold|selected)|denied|fail(?:ed)?|suspected|"
-    r"negativ|practice|pilot|training|warm-?up|demo|probe|übung|replaced|amended|inactive|late|abandoned|suspended|"
+    r"negativ|practice|pilot|training|warm-?up|demo|probe|übung|replaced|amended|inactive|abandoned|suspended|"
     r"underage|gold|control check|prueba|essai|(?:not|non|no|nicht|kein|keine|pas) .*",
     re.IGNORECASE | re.DOTALL,
 )

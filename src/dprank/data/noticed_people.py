@@ -20,6 +20,8 @@ __all__ = ["in_blanks", "in_people"]
 
 #: This share of the labels of --person must be of one other label, and so many of those may be other people's.
 NEARLY, FEWER = 0.95, 0.95
+#: Fewer labels are kinds of people, or programs.
+PEOPLE = 4
 #: Fewer rows say nothing, and fewer blanks are slips.
 FEW, BLANKS = 6, 0.25
 
@@ -39,7 +41,7 @@ def in_people(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
             continue
         people, seen = len(np.unique(who[known])), f"column {shown(name)} is not used,"
         if declared.person is None and not keys:
-            if people > FEWER * known.sum() or people < 2:
+            if people > FEWER * known.sum() or people < PEOPLE:
                 continue
             seen = f"{seen} and {people} labels there have {int(known.sum())} rows: does it say who?"
             do = f"Without --person one {declared.unit} is protected, and not all that somebody gave"
@@ -47,7 +49,7 @@ def in_people(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
             return
         own = np.unique(np.stack([*keys, np.zeros(len(who), np.int64)])[:, known], axis=1, return_inverse=True)[1]
         units, both = int(own.max()) + 1, len(np.unique(np.ravel(own) * (who.max() + 1) + who[known]))
-        if people > FEWER * units or NEARLY * both > units or people < 2:
+        if people > FEWER * units or NEARLY * both > units or people < PEOPLE:
             continue
         said = shown(declared.person if declared.person is not None else named[0])
         seen = f"{seen} and {people} labels there have {units} of {said}: does it say who?"

@@ -44,7 +44,7 @@ _BESIDE = _set(
     right ab lr screen presentation shown stimulus stimuli option options seite seiten ist war reihenfolge"""
 ) | {""}
 #: Ways of counting of which one is the other turned round.
-_ENDS = (frozenset(("asc", "desc")), frozenset(("ascending", "descending")), frozenset(("up", "down")))
+_ENDS = (frozenset(("asc", "desc")), frozenset(("ascending", "descending")))
 #: More values are no two ways.
 WAYS = 3
 #: This share of rows, at least, must be of the other item of a pair.
@@ -87,7 +87,7 @@ def in_turned(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
             continue
         cells = {str(it).strip(): int(number) for it, number in column.value_counts().items()}
         texts = [it for it in cells if it.casefold() not in BLANK]
-        other = _turned(name, texts, "" in cells) if len(texts) <= WAYS else None
+        other = _turned(name, texts, "" in cells, sides) if len(texts) <= WAYS else None
         if other is not None:
             number = sum(cells[it] for it in cells if it.casefold() == other.casefold())
             seen = f"column {shown(name)} is not used, and {number} of {len(column)} rows have {shown(other)} there"
@@ -101,7 +101,7 @@ def in_turned(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
             yield name, line
 
 
-def _turned(name: str, texts: list[str], blanks: bool) -> str | None:
+def _turned(name: str, texts: list[str], blanks: bool, sides: bool) -> str | None:
     """What of a column stands for the other way round; None where nothing does."""
     small = {it.casefold(): it for it in texts}
     if len(small) == 2:
@@ -109,7 +109,7 @@ def _turned(name: str, texts: list[str], blanks: bool) -> str | None:
         for end in _ENDS:
             if set(small) == end:
                 return small[max(end, key=lambda it: it.startswith(("d",)))]
-        if _parts(one) == _parts(two)[::-1] and _parts(one) != _parts(two):
+        if sides and _parts(one) == _parts(two)[::-1] and _parts(one) != _parts(two):
             return max(small.values())
         ends = [best_in(it) for it in small]
         if set(ends) == {"high", "low"}:
