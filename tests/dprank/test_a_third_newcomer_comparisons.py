@@ -126,7 +126,8 @@ def test_a_winner_that_is_not_used(tmp_path):
 def test_ties_where_the_loser_comes_first(loser, tmp_path):
     winner = "better" if loser == "worse" else "worse"
     flags = BETTER.replace("better,worse,better", f"{loser},{winner},{winner}")
-    [line] = noticed(tmp_path, "judge,better,worse,tie", essays("yes", "no"), flags)
+    [line, *others] = noticed(tmp_path, "judge,better,worse,tie", essays("yes", "no"), flags)
+    assert [it[:43] for it in others] == ["column 'worse' says by its name which item "] * (winner == "worse")
     assert f"--comparisons '{loser},{winner},tie' --map 'no=0,yes=0.5' says so" in line
 
 
@@ -166,7 +167,8 @@ def test_ties_that_are_known(answer, tmp_path):
         for at, row in enumerate(essays("yes", ""))
     ]
     flags = "--comparisons l,r,picked --map names,tie=0.5,neither=0.5 --items A,B,C"
-    assert noticed(tmp_path, "l,r,picked,tied", rows, flags) == []
+    found = noticed(tmp_path, "l,r,picked,tied", rows, flags)
+    assert ["blank answer" in it for it in found] == [True] * (answer == "")
     same = [[f"p{at % 5}", *row[1:3], ("no", "tie")[at % 5 == 0]] for at, row in enumerate(essays("", ""))]
     assert noticed(tmp_path, "judge,better,worse,favourite game", same, f"{BETTER} --person judge") == []
 

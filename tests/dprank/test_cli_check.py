@@ -99,7 +99,16 @@ CASES = {
             [*SOUND, *[f"q{at},1,1,2" for at in range(41)]],
             ["most ballots are left out: 41 of 81, all for 'not every place once'; they do not rank all items once"],
         ),
-        ("who,oak,elm,fir", [*SOUND, *[f"q{at},1,1,2" for at in range(40)]]),
+        ("who,oak,elm,fir", [*SOUND, *[f"q{at},1,1,2" for at in range(4)]]),
+    ),
+    "many ballots lost": (
+        WIDE,
+        (
+            "who,oak,elm,fir",
+            [*SOUND, *[f"q{at},1,1,2" for at in range(5)]],
+            ["5 of 45 ballots are left out for 'not every place once', which may lean to one side; they do not rank"],
+        ),
+        ("who,oak,elm,fir", [*SOUND, *[f"q{at},1,1,2" for at in range(4)]]),
     ),
     "most answers lost": (
         TWO,

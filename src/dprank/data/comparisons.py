@@ -54,6 +54,8 @@ Rows = Sequence[int] | NDArray[np.int64] | None
 
 #: Below so many rows numpy has counted before a kernel would be compiled.
 FEW_ROWS = 20_000
+#: What reads tables as people have them: here a row that does not fit refuses all, which tells of whoever gave it.
+_OTHERS = "; where some rows may not fit, dprank.Declaration(kind='comparisons', …).read(path) leaves these out"
 #: Twice the outcomes there are.
 _TWICE = (0, 1, 2)
 
@@ -217,7 +219,9 @@ class Comparisons(Data):
         Raises
         ------
         ValueError
-            Naming the column and the row: 0 for the first, whatever the table's index.
+            Naming the column and the row: 0 for the first, whatever the table's index. That a table is refused tells
+            of whoever gave the row: it is for the curator alone. `dprank.Declaration.read`, of a file, refuses none by
+            its rows, and leaves such a row out.
 
         Examples
         --------
@@ -243,7 +247,7 @@ class Comparisons(Data):
         def codes(column: str) -> NDArray[Any]:
             code = _codes(names, frame[column])
             if (bad := first_true(code < 0)) is not None:
-                raise ValueError(f"{at_row(column, bad, rows)} is none of the {len(names)} items")
+                raise ValueError(f"{at_row(column, bad, rows)} is none of the {len(names)} items{_OTHERS}")
             return code
 
         one, other = codes(first), codes(second)
@@ -430,7 +434,7 @@ def _points_of(
     points = twice_points(np.array([codes[it] for it in texts], np.int64), first, second)
     if (bad := first_true(points < 0)) is not None:
         allowed = "the numbers 1, 0.5 and 0 are" if answers == "outcome" else f"answers are {shown_answers(answers)}"
-        raise ValueError(f"{at_row(name, bad, rows)} is not allowed; {allowed}")
+        raise ValueError(f"{at_row(name, bad, rows)} is not allowed; {allowed}{_OTHERS}")
     return points.astype(np.uint8)
 
 

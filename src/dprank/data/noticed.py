@@ -13,24 +13,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dprank._require import shown
-from dprank.data.accounts import BEYOND, Intake, people_column
+from dprank.data.accounts import BEYOND, BLANK, Intake, people_column
 from dprank.data.bounding import nameless, person_ids
+from dprank.data.cleaning import RULES, cleaner
+from dprank.data.noticed_again import in_alike, in_copies
 from dprank.data.noticed_aliases import in_aliases
 from dprank.data.noticed_amounts import in_amounts
+from dprank.data.noticed_answers import in_answers
 from dprank.data.noticed_cells import Raw, in_cells
 from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_lines import in_names
+from dprank.data.noticed_matches import in_results, in_scores
+from dprank.data.noticed_melted import in_full
 from dprank.data.noticed_mirrors import in_mirrors
 from dprank.data.noticed_names import called_a_count
 from dprank.data.noticed_pairs import in_pairs
+from dprank.data.noticed_people import in_blanks, in_people
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
 from dprank.data.noticed_sums import sums_in
 from dprank.data.noticed_tasks import with_tasks
 from dprank.data.noticed_ties import in_ties
-from dprank.data.noticed_tops import in_tops
+from dprank.data.noticed_tops import in_shown, in_tops
+from dprank.data.noticed_turned import in_orders, in_turned
 from dprank.data.noticed_worst import in_ranks
 from dprank.data.sniffing import sniff
 
@@ -45,6 +52,12 @@ FEW = 10
 LOOKED_AT = 1_000
 #: A label with so many times as many rows as the next one is nobody's name, maybe.
 TIMES = 10
+#: What to do about blank answers.
+BLANKS = "where it means something, write a word for it, and --map that word"
+#: Fewer rows that are left out, or a smaller share of them, are slips.
+LOST, MANY = 4, 0.1
+#: Reasons that are declared, or of which there is a sentence of its own.
+_SPOKEN_OF = ("another ballot of the same person", "an item withdrawn, or none", "no such answer", "no such count")
 #: What to do where most rows are left out for a reason.
 ADVICE = {
     "no person": "is the column of --person the one that says who?",
@@ -114,20 +127,33 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     >>> noticed(raw_of(declared, path), declared.read(path), declared)[0][:34]
     'most rows are left out: 241 of 438'
     """
-    found = [*_lost(declared, intake)]
+    blanks = [] if raw is None else [*in_blanks(raw, intake)]
+    found = [*_lost(declared, intake, merged=bool(blanks))]
     if raw is not None:
         sums, said = sums_in(raw, intake)
         ties = dict(in_ties(raw, intake))
-        tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake, told=set(ties)))
+        people, turned = dict(in_people(raw, intake)), dict(in_turned(raw, intake))
+        told_of = {*ties, *people, *turned}
+        tasks, others = with_tasks(raw.without(sums), intake, in_unused(raw, intake, told=told_of))
         found += [
             *in_names(raw),
             *in_aliases(raw),
             *filter(None, [said]),
             *in_amounts(raw),
+            *people.values(),
+            *blanks,
+            *in_copies(raw, intake),
+            *in_alike(raw, intake),
             *_person(raw),
             *_totals(raw),
             *filter(None, ties.values()),
             *in_mirrors(raw),
+            *in_answers(raw, intake),
+            *turned.values(),
+            *in_orders(raw, intake),
+            *in_scores(raw, intake),
+            *in_results(raw, intake),
+            *in_full(raw, intake, others),
             *in_pairs(raw, intake),
             *others,
             *in_cells(raw, intake, below_0(raw)),
@@ -136,11 +162,12 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
         told = [*in_headers(raw, any("--best high" in it for it in places))]
         told = told or [*in_ranks(raw)]
         found += [*told, *(it for it in places if not told or not it.startswith("places are "))]
-    return (*found, *in_graph(declared, intake), *in_tops(declared, intake))
+    found += [*_again(declared, intake), *_unnamed(declared, intake), *_spelt(declared, intake)]
+    return (*found, *in_graph(declared, intake), *in_tops(declared, intake), *in_shown(declared, intake))
 
 
-def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
-    """Whether all is lost, or most, and why."""
+def _lost(declared: Declaration, intake: Intake, merged: bool) -> Iterator[str]:
+    """Whether all is lost, or most, and why; `merged` says that labels which are missing are spoken of."""
     lost, ballots = sum(intake.left_out.values()), declared.kind == "ballots"
     silent, said = _silent(declared, intake) if ballots else (0, "")
     if not intake.kept or (ballots and silent == len(intake.data)):
@@ -154,14 +181,68 @@ def _lost(declared: Declaration, intake: Intake) -> Iterator[str]:
             + "; 'misread' has lines that are no orders"
             * bool(intake.misread)
         )
+    if 2 * lost <= intake.rows:
+        yield from _some_lost(declared, intake, merged)
     if 2 * lost > intake.rows and 2 * intake.absent < lost:
         reason, number = max(intake.left_out.items(), key=lambda it: it[1])
         advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
         if reason == "no such answer" and 2 * intake.misread.get("", 0) > number:
-            advice = "; a blank answer says nothing: where it means something, write a word for it, and --map that word"
+            advice = f"; a blank answer says nothing: {BLANKS}"
         of_them = "all" if number == lost else str(number)
         rows = "ballots" if ballots and declared.form != "long" else "rows"
         yield f"most {rows} are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"
+
+
+def _some_lost(declared: Declaration, intake: Intake, merged: bool) -> Iterator[str]:
+    """Whether many are lost by what they say, for a reason that nobody else speaks of."""
+    lost = {it: number for it, number in intake.left_out.items() if it not in _SPOKEN_OF}
+    if declared.kind == "tallies":  # of what people have all else is left out as it should be
+        lost.pop("an item not declared", None)
+    if merged:
+        lost = {it: number for it, number in lost.items() if it not in ("no person", "an item not declared")}
+    if declared.kind == "comparisons" and declared.form == "long":
+        lost["no such answer"] = sum(number for it, number in intake.misread.items() if it.strip().lower() in BLANK)
+    reason, number = max(lost.items(), key=lambda it: it[1], default=("", 0))
+    if number < max(LOST, MANY * intake.rows) or number <= intake.absent:
+        return
+    rows = "ballots" if declared.kind == "ballots" and declared.form != "long" else "rows"
+    advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
+    if reason == "no such answer":
+        reason, advice = "a blank answer", f"; {BLANKS}"
+    yield f"{number} of {intake.rows} {rows} are left out for '{reason}', which may lean to one side{advice}"
+
+
+def _again(declared: Declaration, intake: Intake) -> Iterator[str]:
+    """That of a person with several ballots one counts that nobody chose."""
+    again = intake.left_out.get("another ballot of the same person", 0)
+    if declared.kind != "ballots" or again < LOST or 2 * again > intake.rows or declared.repeated == "none":
+        return
+    rows = "rows" if declared.form == "long" else "ballots"
+    yield (
+        f"{again} {rows} are left out as a person has others: which one counts is by lot, and need not be the last. If "
+        "the last counts, take the others out of the file; --repeated none counts none of such a person"
+    )
+
+
+def _spelt(declared: Declaration, intake: Intake) -> Iterator[str]:
+    """Labels that are items but for case and blanks."""
+    alike = cleaner(RULES)
+    names = {alike(it) for it in declared.items}
+    found = {text: number for text, number in intake.unknown.items() if alike(text) in names}
+    if (number := sum(found.values())) >= LOST and len(names) == len(declared.items):
+        yield (
+            f"{number} cells are items but for case, blanks or how letters are written, as {shown(next(iter(found)))}, "
+            f"and do not count: --clean {','.join(RULES)} takes them"
+        )
+
+
+def _unnamed(declared: Declaration, intake: Intake) -> Iterator[str]:
+    """Alternatives of a file of PrefLib that are no items."""
+    if declared.form == "preflib" and (number := sum(intake.unknown.values())):
+        yield (
+            f"alternatives that are no declared item stand on ballots, {number} times, and are taken off: 'unknown "
+            "items' says which; --withdrawn says that they are none, --alias which item one is"
+        )
 
 
 def _silent(declared: Declaration, intake: Intake) -> tuple[int, str]:

@@ -25,15 +25,20 @@ from dprank.data.noticed_names import (
     DOUBTED,
     MEANT,
     NOT_COUNTED,
+    OF_OTHERS,
     OPPOSITES,
     SIDES,
+    TESTS,
+    UNSURE,
     YES_NO,
     called_a_count,
     called_a_number,
     called_a_question,
     called_a_share,
+    called_certain,
     called_of_people,
     called_paid,
+    called_progress,
     called_valid,
 )
 from dprank.data.places import number_of
@@ -152,7 +157,11 @@ def _of_column(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str
         return _items_too(rows, name, codes, cells)
     fits = not rows.of_items(codes)
     asked = called_a_question(name)
-    ways = [_question] * asked + [_below, _share, _items_too, _counts_or_not, _number] + [_question] * (not asked)
+    ways = (
+        [_question] * asked
+        + [_below, _progress, _share, _items_too, _counts_or_not, _number]
+        + [_question] * (not asked)
+    )
     for way in ways if fits else [_below, _items_too, *[_number] * called_a_count(name)]:
         if (line := way(rows, name, codes, cells)) is not None:
             return line
@@ -168,9 +177,15 @@ def _counts_or_not(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict
     said = f"column {shown(name)} is not used"
     do = "All rows do now; if these do not, take them out of the file"
     differ = not rows.by_row and rows.differs(codes)
-    sure = [text for text in cells if written[text] in NOT_COUNTED]
-    bad = sure or [text for text in cells if (differ or called_valid(name)) and DOUBTED.fullmatch(written[text])]
-    if bad and (len(texts) > 1 or (sure and "" in cells)):
+    none = NOT_COUNTED | OF_OTHERS if rows.kind == "tallies" and differ else NOT_COUNTED
+    if len(texts) > 1 and texts <= none:  # kinds of trials, of which a test is no test; or of events
+        none = NOT_COUNTED if texts <= none - TESTS else none - TESTS
+    sure = [text for text in cells if written[text] in none]
+    sure = sure or [text for text in cells if called_certain(name) and written[text] in UNSURE]
+    doubted = [text for text in cells if DOUBTED.fullmatch(written[text])]
+    remark = "" in cells and len(doubted) == len(texts) and 2 * cells[""] > sum(cells.values())
+    bad = sure or (doubted if differ or called_valid(name) or remark else [])
+    if bad and (len(texts) > 1 or ((sure or remark) and "" in cells)):
         return 7, f"{said}, and {_rows_with(bad, cells)}: do such rows count? {do}"
     mark = len(texts) == 1 and "" in cells and texts <= MEANT
     if mark or any(_is_pair(texts, pair) for pair in SIDES):
@@ -248,6 +263,19 @@ def _below(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, in
     row = f"{number} of {rows.n} rows {'has' if number == 1 else 'have'} a number below 0 there, as {shown(most)}"
     do = "All rows count now: take out such rows, and those that they take back"
     return 7, f"column {shown(name)} is not used, and {row}: was it returned, or cancelled? {do}"
+
+
+def _progress(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
+    """A column of how much was answered, in percent, where some did not come to the end."""
+    values = {text: _value(text.replace("%", "").strip()) for text in cells if text}
+    if not called_progress(name) or not values or max(values.values()) != 100 or any(map(math.isnan, values.values())):
+        return None
+    number = sum(cells[text] for text, it in values.items() if it < 100)
+    if not number:
+        return None
+    seen = f"column {shown(name)} is not used, and {number} of {rows.n} rows {'has' if number == 1 else 'have'} less"
+    do = "All rows do now; if these do not, take them out of the file"
+    return 7, f"{seen} than 100 there: were they broken off, and do they count? {do}"
 
 
 def _share(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:

@@ -10,16 +10,22 @@ __all__ = [
     "DOUBTED",
     "MEANT",
     "NOT_COUNTED",
+    "OF_OTHERS",
     "OPPOSITES",
     "SIDES",
+    "TESTS",
+    "UNSURE",
     "YES_NO",
     "called_a_count",
     "called_a_number",
+    "called_a_person",
     "called_a_question",
     "called_a_share",
     "called_a_weight",
+    "called_certain",
     "called_of_people",
     "called_paid",
+    "called_progress",
     "called_valid",
     "summed_up",
     "words_of",
@@ -38,18 +44,37 @@ COUNTS = _set(
     haeufigkeit häufigkeit menge stimmen stück nombre effectif effectifs voix bulletins frequencia frecuencia
     frequenza frequentie fréquence votos voti stemmen röster cantidad quantità quantité aantal antal conteo
     conteggio cuenta sales sold qty quantity amount purchases shares share stock stocks holding holdings tokens
-    anteile aktien actions parts acciones azioni aandelen aktier"""
-)
+    anteile aktien actions parts acciones azioni aandelen aktier proxies proxy mandates mandate mandats mandat delegates
+    delegados seats sitze sièges escaños seggi zetels electors stimmrechte stimmanteile vollmachten procurations
+    pouvoirs poderes deleghe volmachten fullmakter fullmakts"""
+) | {"voting power", "votes held"}
 #: The same at the end of a name, too: number of customers.
 CROWDS = _set(
     """votes voters ballots responses respondents people persons customers buyers users patients clients households
-    visitors members participants shares tokens stimmen anteile voix bulletins votos voti count weight"""
+    visitors members participants shares tokens stimmen anteile voix bulletins votos voti count weight proxies mandates
+    delegates electors stimmrechte vollmachten mandats pouvoirs"""
 )
 WEIGHTS = re.compile(
     r"we?ight|wgh?t|(?:\b|_|p)wt(?:\b|_|s\b|fac|s?\d)|^w[0-9]?$|gewicht|poids|\bpond\b|pond[eé]r|\bpesi?o?\b|hochrechn|faktor|"
-    r"\bfactor\b|expan[sd]|vikt|waga",
+    r"\bfactor\b|expan[sd]|vikt|waga|stratif|\braking|\braked\b|calibrat|^pw$",
     re.IGNORECASE,
 )
+#: Words for whoever gives rows, and for what stands for them; what is joined to one; and what may stand beside it.
+_WHO = _set(
+    """person user username voter respondent participant email mail emailaddress customer client patient worker
+    annotator rater juror judge member student pupil employee elector shopper subscriber panelist panellist evaluator
+    reviewer labeler labeller assessor benutzer nutzer wähler teilnehmer befragter befragte kunde kunden kundin mitglied
+    mitglieds schüler proband versuchsperson patienten utilisateur électeur répondant adhérent courriel usuario
+    votante encuestado participante cliente paciente correo utente elettore rispondente partecipante paziente gebruiker
+    kiezer klant klanten deelnemer patiënt användare kund deltagare väljare bruker deltaker deltager vælger
+    пользователь клиент пациент участник"""
+)
+_WHO |= {one + end for one in _WHO for end in ("nummer", "nr", "id", "name", "kennung", "code")}
+_LABELS = _set(
+    """id ids uid uuid guid no nr num number name code key hash address adresse pseudo anon anonymous external unique
+    the e électronique electrónico mturk prolific amazon"""
+)
+_NAMES = frozenset(("name", "full name", "nom", "navn", "namn", "who", "prolific pid", "vpn", "e mail"))
 #: Names of columns of parts of a hundred, and what may stand beside it where they are those of rows.
 _SHARES = _set(
     """percent percentage percentages percents pct perc prozent prozente prozentsatz anteil anteile share shares
@@ -83,7 +108,8 @@ _VALID = _set(
     """valid validity invalid status state selected chosen checked ticked picked complete completed finished submitted
     consent consented agree eligible eligibility include included exclude excluded exclusion counted counts cast
     test spoiled spoilt void rejected accepted approved verified confirmed duplicate duplicated flag flagged
-    attention failed disqualified cancelled canceled returned withdrawn deleted spam bot keep drop gültig gueltig
+    attention touched moved interacted answered responded progress
+    failed disqualified cancelled canceled returned withdrawn deleted spam bot keep drop gültig gueltig
     ungültig ungueltig ausgewählt gewählt bestätigt abgeschlossen vollständig valide sélectionné confirmé terminé
     válido valido seleccionado confirmado geldig voltooid"""
 )
@@ -109,15 +135,28 @@ MEANT = _set("""x ✓ ✔ ✗ * 1 1.0 y yes true t ja oui si sí sim j o on chec
 NOT_COUNTED = _set(
     """invalid test testing excluded exclude spoiled spoilt void rejected duplicate cancelled canceled returned
     refunded reversed voided deleted removed draft chargeback walkover forfeit forfeited w/o preview incomplete
+    imputed simulated synthetic placeholder superseded obsolete practise dummy pretest pre-test aborted catch honeypot
+    testdaten abgebrochen doublon duplicado duplicato dubbel nul nulo
     unfinished withdrawn disqualified ineligible fake spam bot
     ungültig ausgeschlossen abgelehnt storniert gelöscht unvollständig exclu annulé rejeté invalide excluido anulado
     rechazado inválido invalido escluso annullato uitgesloten ongeldig"""
-) | {"survey preview", "screened out", "ruled out", "timed out"}
+) | {"survey preview", "screened out", "ruled out", "timed out", "opted out", "opt-out", "attention check", "test data"}
 DOUBTED = re.compile(
     r"declined|refused|partial|negative|absent|never|un(?:confirmed|verified|sold|selected)|denied|fail(?:ed)?|suspected|"
-    r"negativ|(?:not|non|no|nicht|kein|keine|pas) .*",
+    r"negativ|practice|pilot|training|warm-?up|demo|probe|übung|replaced|amended|inactive|abandoned|suspended|"
+    r"underage|gold|control check|prueba|essai|(?:not|non|no|nicht|kein|keine|pas) .*",
     re.IGNORECASE | re.DOTALL,
 )
+#: Of what somebody has: that it is a relative's, or was looked at and not taken.
+OF_OTHERS = _set(
+    """mother father sister brother sibling parent parents grandmother grandfather aunt uncle son daughter child spouse
+    relative family mutter vater schwester bruder mère père soeur sœur frère madre padre hermana hermano
+    view viewed click clicked impression wishlist cart add_to_cart browse browsed search return refund remove delete"""
+) | {"family member", "family history", "add to cart", "page view"}
+#: Of several kinds of rows one that may be the one that counts.
+TESTS = frozenset(("test", "testing"))
+#: By the codes of German insurers: suspected, or excluded.
+UNSURE = frozenset(("v", "a"))
 #: Values of a column that turn what is asked round.
 OPPOSITES = (
     {"best", "worst"},
@@ -160,6 +199,22 @@ def called_a_weight(name: str) -> bool:
     return bool(WEIGHTS.search(name)) and not _BODY.search(name)
 
 
+def called_a_person(name: str) -> bool:
+    """Whether a column is called so as one that says who somebody is, and nothing else of them.
+
+    Examples
+    --------
+    >>> names = ("user_id", "E-Mail-Adresse", "Customer No.", "Kundennummer", "voter", "Prolific PID", "Name")
+    >>> [called_a_person(it) for it in names]
+    [True, True, True, True, True, True, True]
+    >>> names = ("customer segment", "user agent", "patient sex", "voters", "email opt-in", "session", "first name")
+    >>> [called_a_person(it) for it in names]
+    [False, False, False, False, False, False, False]
+    """
+    words = set(words_of(name))
+    return " ".join(words_of(name)) in _NAMES or (not words.isdisjoint(_WHO) and words <= _WHO | _LABELS)
+
+
 def called_a_count(name: str) -> bool:
     """Whether a column is called so as one that says for how many a row stands, or how much it counts.
 
@@ -184,6 +239,31 @@ def called_a_share(name: str) -> bool:
     words = words_of(name)
     some = not _SHARES.isdisjoint(words) or "%" in name
     return some and all(it in _SHARES or it in _OF_ROWS for it in words)
+
+
+def called_certain(name: str) -> bool:
+    """Whether a column is called so as one that says how sure a diagnosis is.
+
+    Examples
+    --------
+    >>> called_certain("Diagnosesicherheit"), called_certain("diagnostic_certainty"), called_certain("status")
+    (True, True, False)
+    """
+    return bool(re.search("sicherheit|certaint|zusatzkennz", name, re.IGNORECASE))
+
+
+def called_progress(name: str) -> bool:
+    """Whether a column is called so as one of how much of a questionnaire was answered, in percent.
+
+    Examples
+    --------
+    >>> [called_progress(it) for it in ("Progress", "percent_complete", "% completed", "Fortschritt", "complete")]
+    [True, True, True, True, False]
+    """
+    words = set(words_of(name))
+    done = not words.isdisjoint(("complete", "completed", "completion", "finished"))
+    share = not words.isdisjoint(_SHARES) or "%" in name or "rate" in words
+    return (done and share) or not words.isdisjoint(("progress", "fortschritt", "progression", "progreso", "voortgang"))
 
 
 def called_paid(name: str) -> bool:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from dprank._require import shown
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_names import words_of
+from dprank.data.noticed_worst import from_the_worst
 from dprank.data.places import number_of
 
-__all__ = ["best_in", "in_headers", "short_scale"]
+__all__ = ["SIDES_OF", "best_in", "in_headers", "short_scale"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -84,7 +85,7 @@ _ENDS = (
     _set("""worst least last schlechteste schlechtester letzte pire dernier peor peggiore slechtste pior"""),
 )
 #: Sides of a comparison, and what is said of one of them.
-_SIDES = (
+SIDES_OF = (
     _set("""first left a links gauche izquierda sinistra esquerda vänster one"""),
     _set("""second right b rechts droite derecha destra direita höger two"""),
 )
@@ -142,7 +143,7 @@ def in_headers(raw: Raw, asked: bool) -> Iterator[str]:
             taken = f"and the {ends[high]} counts as it: {do}"
             yield f"column {shown(name)} says that the {ends[not high]} is the best, {taken}"
             return
-    if any(said.values()):
+    if any(said.values()) or any(map(from_the_worst, names)):
         return
     words = frozenset.intersection(*(frozenset(words_of(it)) for it in names)) if names else frozenset[str]()
     if high and words & _RANKED and not words & _RATED:
@@ -192,8 +193,8 @@ def _turned(raw: Raw) -> Iterator[str]:
     declared = raw.declared
     words, (one, two) = set(words_of(declared.columns[2])), (set(words_of(it)) for it in declared.columns[:2])
     sides = [bool(words & (one - two)), bool(words & (two - one))]
-    if not any(sides) and not (one & _SIDES[1] or two & _SIDES[0]):
-        sides = [bool(words & it) for it in _SIDES]
+    if not any(sides) and not (one & SIDES_OF[1] or two & SIDES_OF[0]):
+        sides = [bool(words & it) for it in SIDES_OF]
     wins = [bool(words & it) for it in _WINS]
     if sum(sides) != 1 or sum(wins) != 1:
         return

@@ -12,7 +12,7 @@ from dprank.data.noticed_names import words_of
 if TYPE_CHECKING:
     from dprank.data.noticed_cells import Raw
 
-__all__ = ["called_the_worst", "in_ranks"]
+__all__ = ["BEST", "WORST", "called_the_worst", "from_the_worst", "in_ranks"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -20,7 +20,7 @@ def _set(words: str) -> frozenset[str]:
 
 
 #: Words for the end that nobody wants.
-_WORST = _set(
+WORST = _set(
     """worst least last bottom lowest poorest weakest disliked hated
     schlechteste schlechtester schlechtestes schlechtesten schlimmste wenigsten unwichtigste unwichtigster
     unwichtigsten letzte letzter letztes letzten schwächste unbeliebteste niedrigste
@@ -30,13 +30,17 @@ _WORST = _set(
     viimeinen heikoin najgorszy najgorsza najgorsze najmniej ostatni ostatnia nejhorší nejméně poslední
     legrosszabb legkevésbé utolsó kötü худший худшая худшее наименее последний последняя"""
 )
-_BEST = _set(
+BEST = _set(
     """best most first top highest favourite favorite beste bester bestes besten meisten erste erster wichtigste
     meilleur meilleure plus premier première mejor más primero primera melhor mais primeiro primeira migliore più
     primo prima eerste meest bäst bästa mest första bedst bedste første paras eniten ensimmäinen najlepszy najbardziej
     pierwszy nejlepší nejvíce první legjobb első iyi лучший первый наиболее"""
 )
 _SIGNS = re.compile("最悪|最下位|最低|最差|最不|最も.*ない|최악|가장.*않|en az|en kötü|at the end")
+#: What turns an order round.
+_REVERSED = _set(
+    """reverse reversed inverse inverted umgekehrt umgekehrte inversé inverso inversa omgekeerd omgekeerde omvänd"""
+)
 #: Words beside which these say something else.
 _OTHER = re.compile(r"\bat least\b|\b(?:no )?menos de\b|au moins|\blast (?:name|year|week|month|time|seen|updated?)\b")
 
@@ -53,7 +57,29 @@ def called_the_worst(name: str) -> bool:
     """
     text = name.casefold()
     words = set(words_of(_OTHER.sub(" ", text)))
-    return (not _WORST.isdisjoint(words) or bool(_SIGNS.search(text))) and _BEST.isdisjoint(words)
+    return (not WORST.isdisjoint(words) or bool(_SIGNS.search(text))) and BEST.isdisjoint(words)
+
+
+def from_the_worst(name: str) -> bool:
+    """Whether a column of orders is called so as one whose first item is the worst.
+
+    Examples
+    --------
+    >>> names = ("ranking (worst to best)", "least to most important", "worst first", "best last", "reversed order")
+    >>> [from_the_worst(it) for it in names]
+    [True, True, True, True, True]
+    >>> names = ("best to worst", "most preferred first, least preferred last", "ranking", "worst", "best first")
+    >>> [from_the_worst(it) for it in names]
+    [False, False, False, False, False]
+    """
+    words = words_of(name)
+    first, *_ = [*(at for at, it in enumerate(words) if it in WORST - {"last"} or it == "lowest"), len(words)]
+    best, *_ = [*(at for at, it in enumerate(words) if it in BEST - {"first"}), len(words)]
+    if not _REVERSED.isdisjoint(words) or " ".join(words).endswith("best last"):
+        return True
+    if first == len(words):
+        return False
+    return first < best < len(words) or words[first + 1 : first + 2] == ["first"]
 
 
 def in_ranks(raw: Raw) -> Iterator[str]:

@@ -21,6 +21,8 @@ __all__ = ["UNRANKED", "Rankings", "read_rankings"]
 
 #: Why ballots are no rankings, whatever is in them.
 UNRANKED = "which may have ties and gaps, and rank nothing where a row of a file did not fit"
+#: What reads tables as people have them: here a row that is no ranking refuses all, which tells of whoever gave it.
+_OTHERS = "; where some rows may be none, dprank.Declaration(kind='ballots', …).read(path) has them rank nothing"
 
 
 class Rankings(Data):
@@ -121,7 +123,9 @@ class Rankings(Data):
         Raises
         ------
         ValueError
-            Naming the column and the row: 0 for the first, whatever the table's index.
+            Naming the column and the row: 0 for the first, whatever the table's index. That a table is refused tells
+            of whoever gave the row: it is for the curator alone. `dprank.Declaration.read`, of a file, refuses none by
+            its rows, and has such a ballot rank nothing.
 
         Examples
         --------
@@ -140,7 +144,7 @@ class Rankings(Data):
         who = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
         places = frame.iloc[:, [labels.index(name) for name in names]]
         if (gone := places.isna().any(axis=1).to_numpy()).any():
-            raise ValueError(f"row {np.argmax(gone)} has a place missing; a ranking uses every place once")
+            raise ValueError(f"row {np.argmax(gone)} has a place missing; a ranking uses every place once{_OTHERS}")
         m = len(names)
         allowed = set(range(1, m + 1))
         for i, name in enumerate(names):
@@ -149,13 +153,13 @@ class Rankings(Data):
                 place = pd.to_numeric(value, errors="coerce") if isinstance(value, str) else value
                 if isinstance(place, bool) or not is_number(place) or place not in allowed:
                     raise ValueError(
-                        f"{name}[{row}] is no place; places are the whole numbers 1 .. {m}, 1 for the best"
+                        f"{name}[{row}] is no place; places are the whole numbers 1 .. {m}, 1 for the best{_OTHERS}"
                     )
             if any(isinstance(value, str) for value in places.iloc[:, i]):
                 raise ValueError(f"column {name!r} holds text; places are whole numbers, 1 for the best")
         table = places.to_numpy(float)
         if (wrong := (np.sort(table, axis=1) != np.arange(1, m + 1)).any(axis=1)).any():
-            raise ValueError(f"row {np.argmax(wrong)} is no ranking; it uses every place 1 .. {m} once")
+            raise ValueError(f"row {np.argmax(wrong)} is no ranking; it uses every place 1 .. {m} once{_OTHERS}")
         ranks = table.astype(np.int64) - 1
         if who is not None and len(np.unique(who)) < len(who):
             ranks = ranks[kept([who], list(ranks.T), 1)]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from checks import each, refused
 
+import dprank
 from dprank.data import rankings
 from dprank.data.rankings import Rankings
 
@@ -229,3 +230,17 @@ def test_nobody_is_a_table_too(tmp_path):
     (tmp_path / "t").write_text("who,a,b\n")
     for voter in ("who", None):
         assert len(rankings.read_rankings(tmp_path / "t", items="ab", voter=voter)) == 0
+
+
+def test_a_refusal_says_what_reads_tables_as_people_have_them(tmp_path):
+    """A row refuses here, and says what refuses none: there the ballot ranks nothing."""
+    path = tmp_path / "t.csv"
+    path.write_text("who,a,b\nann,1,2\nbob,N/A,1\n", encoding="utf-8")
+    with refused("a[1] is no place", "dprank.Declaration(kind='ballots', …).read(path) has them rank nothing"):
+        rankings.read_rankings(path, items="ab", person="who")
+    intake = dprank.Declaration(kind="ballots", items="ab", person="who", ballots="full").read(path)
+    assert (len(intake.data), dict(intake.left_out)) == (2, {"not every place once": 1})
+    pairs = tmp_path / "p.csv"
+    pairs.write_text("first,second,outcome,who\na,b,1,ann\na,c,1,bob\n", encoding="utf-8")
+    with refused("second[1]", "dprank.Declaration(kind='comparisons', …).read(path) leaves these out"):
+        dprank.read_comparisons(pairs, items="ab", person="who")
