@@ -16,9 +16,16 @@ from companion.ledger.card import NUMBERED, SCRIPT
 
 #: A root of what stands in brackets, or of one number or letter.
 ROOT = re.compile(r"√(?:\(((?:[^()]|\([^()]*\))*)\)|(\w+))")
-#: What stands above a letter, and letters, of which pylatexenc knows none.
+#: What stands above a letter; and signs of which pylatexenc knows none, or one that asks for a package.
 ABOVE = {"\u0303": "tilde", "\u0304": "bar", "\u0302": "hat", "\u0307": "dot"}
-LETTERS = {"ᵢ": "_i", "ⱼ": "_j", "ᵀ": "^T", "Ȳ": r"\bar{Y}"}
+LETTERS = {"ᵢ": "_i", "ⱼ": "_j", "ᵀ": "^T", "Ȳ": r"\bar{Y}"} | {
+    "≲": r"\stackrel{<}{\sim}",
+    "≳": r"\stackrel{>}{\sim}",
+    "ℝ": r"\mathbf{R}",
+    "ℕ": r"\mathbf{N}",
+    "𝔼": r"\mathbf{E}",
+    "ℰ": r"\mathcal{E}",
+}
 
 
 def _accented(found: re.Match[str]) -> str:

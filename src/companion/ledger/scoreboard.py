@@ -79,7 +79,8 @@ class Entry:
     def tex(self) -> str:
         """The same for a LaTeX file, without packages."""
         head, body = self.text.replace("\n", " ").split(" Printed: ", 1)
-        return textwrap.fill(rf"\paragraph{{{latex(head)}}} Printed: {latex(body)}", 88, break_on_hyphens=False)
+        said = rf"\paragraph{{{latex(head)}}} Printed: {latex(body)}"
+        return textwrap.fill(said, 88, break_on_hyphens=False, break_long_words=False)
 
     @property
     def certified(self) -> bool:
