@@ -26,7 +26,7 @@ from dprank.data.noticed_matches import in_results, in_scores
 from dprank.data.noticed_melted import in_full
 from dprank.data.noticed_mirrors import in_mirrors
 from dprank.data.noticed_pairs import in_pairs
-from dprank.data.noticed_people import in_blanks, in_people
+from dprank.data.noticed_people import in_blanks, in_numbered, in_people
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
 from dprank.data.noticed_sums import sums_in
@@ -128,6 +128,7 @@ RULES = (
     Rule("rows that sum up the others", lambda it: it.sums),
     Rule("counts and weights that are none", lambda it: in_amounts(it.raw)),
     Rule("people in a column that is not used", lambda it: it.people.values()),
+    Rule("people whose labels are numbered", lambda it: in_numbered(it.raw, it.intake)),
     Rule("labels written once for several rows", lambda it: it.merged),
     Rule("a file joined with itself", lambda it: in_copies(it.raw, it.intake)),
     Rule("places of a result", lambda it: in_alike(it.raw, it.intake)),
