@@ -135,6 +135,32 @@ def test_people_who_are_missing_here_and_there(tmp_path):
     assert not [it for it in noticed(tmp_path, "patient,dx", rows, f"{HAS} --person patient") if "merged" in it]
 
 
+@pytest.mark.parametrize("sign", "_-. #")
+def test_labels_that_count_rows_of_one_person(sign, tmp_path):
+    rows = [[f"u{at // 3}{sign}{at % 3 + 1}", *PAIRS[at % 3], str(at * at % 5 % 2)] for at in range(60)]
+    [line] = noticed(tmp_path, "id,left,right,answer", rows, f"{OUTCOME} --person id")
+    assert line.startswith("labels of 'id' count from 1 behind what 20 have in common: are they rows of one person?")
+    assert "Each of 60 labels is protected as somebody" in line
+    whole = [[row[0].split(sign)[0], *row[1:]] for row in rows]
+    assert noticed(tmp_path, "id,left,right,answer", whole, f"{OUTCOME} --person id") == []
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        lambda at: f"site{at // 15}-{at % 15 + 1}",
+        lambda at: f"2026-{at + 1}",
+        lambda at: f"{at // 3}-{at % 3 + 1:03}",
+        lambda at: f"p{at}",
+        lambda at: f"ann.{at * 7 % 61}",
+        lambda at: f"{at // 3}.{at * 5 % 60}",
+    ],
+)
+def test_labels_that_are_numbered_otherwise(label, tmp_path):
+    rows = [[label(at), *PAIRS[at % 3], str(at * at % 5 % 2)] for at in range(60)]
+    assert noticed(tmp_path, "id,left,right,answer", rows, f"{OUTCOME} --person id") == []
+
+
 # What answers mean
 
 
@@ -530,6 +556,19 @@ def test_items_that_were_not_shown_are_not_last(seed, tmp_path):
     ]
     flags = flags.replace("--orders vote", "--wide")
     assert noticed(tmp_path, "id,a,b,c,d,e,f", wide, f"{flags}last") == [line]
+
+
+@pytest.mark.parametrize("name", ["position", "display_order", "slot"])
+def test_where_an_item_was_shown_is_no_answer(name, tmp_path):
+    rng, rows = random.Random(1), []
+    for at in range(20):
+        for one, (tree, two) in enumerate(zip(rng.sample(TREES, 3), rng.sample("123", 3), strict=True)):
+            rows.append([f"p{at}", tree, str(one + 1), two])
+    flags = f"--person who --ballots full {ITEMS} --long item,"
+    [line] = noticed(tmp_path, f"who,item,{name},rank", rows, f"{flags}{name}")
+    assert line.startswith("column 'rank' is not used, and its name says more of a place than that of ")
+    assert noticed(tmp_path, f"who,item,{name},rank", rows, f"{flags}rank") == []
+    assert noticed(tmp_path, f"who,item,{name},age", rows, f"{flags}{name}") == []
 
 
 def test_places_of_a_result(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -64,9 +65,9 @@ def in_answers(raw: Raw, intake: Intake) -> Iterator[str]:
             texts[text.strip()] += number
     if declared.form == "long":
         yield from _sides(raw, texts)
-    values = {text: number_in(text) for text in texts}
-    numbers = {float(it) for it in values.values() if it is not None}
-    if None in values.values() or len(numbers) < 2 or sum(texts.values()) < FEW:
+    values = [math.nan if (it := number_in(text)) is None else float(it) for text in texts]
+    numbers = set(values)
+    if not all(map(math.isfinite, values)) or len(numbers) < 2 or sum(texts.values()) < FEW:
         return
     lost = sum(number for text, number in intake.misread.items() if number_in(text) is not None)
     if lost and isinstance(declared.answers, str) and declared.answers != "names":

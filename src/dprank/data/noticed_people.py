@@ -1,7 +1,8 @@
-"""Whose a row is: a column that names people and is not used, and labels that are written once for several rows."""
+"""Whose a row is: people in a column that is not used, labels with a number behind, and such as are written once."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from dprank.data.noticed_names import called_a_person
 if TYPE_CHECKING:
     from dprank.data.noticed_cells import Raw
 
-__all__ = ["in_blanks", "in_people"]
+__all__ = ["in_blanks", "in_numbered", "in_people"]
 
 #: This share of the labels of --person must be of one other label, and so many of those may be other people's.
 NEARLY, FEWER = 0.95, 0.95
@@ -24,6 +25,9 @@ NEARLY, FEWER = 0.95, 0.95
 PEOPLE = 4
 #: Fewer rows say nothing, and fewer blanks are slips.
 FEW, BLANKS = 6, 0.25
+#: So many labels have numbers behind them that count rows of one, and no more of one label.
+STEMS, ROWS_OF_ONE = 8, 12
+_NUMBERED = re.compile(r"(.*[^-_./#: ])[-_./#: ]+(0|[1-9][0-9]?)", re.DOTALL)
 
 
 def in_people(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
@@ -101,3 +105,28 @@ def in_blanks(raw: Raw, intake: Intake) -> Iterator[str]:
             "row"
         )
         return
+
+
+def in_numbered(raw: Raw, intake: Intake) -> Iterator[str]:
+    """A sentence on labels of people that count from 1 behind what is the same: rows of one person, maybe."""
+    name = raw.declared.person
+    column = None if name is None else raw.column(name)
+    if name is None or column is None:
+        return
+    labels = [it for it in map(str.strip, map(str, column.unique())) if it]
+    found = [it for it in map(_NUMBERED.fullmatch, labels) if it]
+    if len(found) < NEARLY * len(labels):
+        return
+    counted = dict[str, list[int]]()
+    for it in found:
+        counted.setdefault(it[1], []).append(int(it[2]))
+    each = [len(it) for it in counted.values()]
+    fits = [sorted(it) in ([*range(len(it))], [*range(1, len(it) + 1)]) for it in counted.values()]
+    if len(counted) < STEMS or 2 * len(counted) > len(found) or max(each) > ROWS_OF_ONE:
+        return
+    if sum(fits) >= NEARLY * len(fits):
+        yield (
+            f"labels of {shown(name)} count from {min(map(min, counted.values()))} behind what {len(counted)} have in "
+            f"common: are they rows of one person? Each of {len(labels)} labels is protected as somebody; if a person "
+            "has several, take the number off"
+        )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,10 @@ _RANKED = _set(
     """rank ranks ranked ranking place places order position choice preference rang rangfolge platz plätze
     platzierung reihenfolge place classement ordre préférence puesto orden posición rango preferencia posto
     ordine posizione plaats rangorde volgorde voorkeur ordem posição rangordning plats plass"""
+)
+#: What a column is called that says where an item stood on a screen, or on a sheet.
+_SHOWN = _set(
+    "position order index idx seq sequence display displayed shown slot screen trial row posición posição ordem"
 )
 _ORDINALS = {
     word: at + 1
@@ -133,6 +137,8 @@ def in_headers(raw: Raw, asked: bool) -> Iterator[str]:
         return
     if declared.form == "ranks":
         yield from _unordered(declared.columns)
+    if declared.form == "long":
+        yield from _of_the_screen(raw)
     names = _of_places(raw)
     said = {name: best_in(name) for name in names}
     high = declared.best == "high"
@@ -150,6 +156,28 @@ def in_headers(raw: Raw, asked: bool) -> Iterator[str]:
         yield f"column {shown(names[0])} is called a place, and --best high takes the highest for the best: is it?"
     elif not high and not asked and words & _RATED and not words & _RANKED:
         yield f"column {shown(names[0])} is called a rating, and the lowest is taken for the best: if not, --best high"
+
+
+def _of_the_screen(raw: Raw) -> Iterator[str]:
+    """A column of places that is called as the order of showing, beside one that is called a rank."""
+    declared = raw.declared
+    words = set(words_of(declared.columns[1]))
+    if words.isdisjoint(_SHOWN) or not words.isdisjoint(_RANKED - _SHOWN):
+        return
+    used = {declared.person, declared.ballot, *declared.columns}
+    others = [it for it in map(str, raw.frame.columns) if it not in used and set(words_of(it)) & (_RANKED - _SHOWN)]
+    named = [it for it in others if (column := raw.column(it)) is not None and _numbers(column)]
+    if named:
+        yield (
+            f"column {shown(named[0])} is not used, and its name says more of a place than that of "
+            f"{shown(declared.columns[1])}, which may say where an item was shown: which of them was answered?"
+        )
+
+
+def _numbers(column: Any) -> bool:
+    """Whether most of a column are numbers."""
+    cells = [number_of(str(it)) for it in column.unique()]
+    return bool(2 * np.isfinite(cells).sum() > len(cells))
 
 
 def _of_places(raw: Raw) -> list[str]:
