@@ -111,7 +111,7 @@ def _looked_up(figure: Figure) -> Iterator[None]:
 
     matplotlib asks for them five times as often, which is a third of the time that a figure takes.
     """
-    asked = [(axis, name) for axes in figure.axes for axis in axes._axis_map.values() for name in _ASKED]  # type: ignore[attr-defined]
+    asked = [(axis, name) for axes in figure.axes for axis in axes._axis_map.values() for name in _ASKED]
     asked = [(axis, name) for axis, name in asked if hasattr(axis, name)]
     for axis, name in asked:
         setattr(axis, name, _kept(getattr(axis, name), axis))
