@@ -185,8 +185,7 @@ class Counting(Candidate):
 
     def spread(self, answers: tuple[int, ...]) -> tuple[Array, Array]:
         """Mean and variance that a person adds to the differences of pairs, if as many people give each number."""
-        m, gap = self.setting.n_items, self.setting.gap
-        each = [moments(m, gap, self.score, number, self.matching) for number in answers]
+        each = [moments(self.setting.n_items, self.setting.gap, self.score, it, self.matching) for it in answers]
         mean, variance = (np.mean(part, axis=0) for part in zip(*each, strict=True))
         return mean, variance
 
