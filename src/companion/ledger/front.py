@@ -66,6 +66,10 @@ def shared_picture(root: Path, figures: Mapping[str, bytes]) -> dict[str, bytes]
     return {"book/share.svg": figures[named["picture"].replace(".csv", ".svg")]} if named else {}
 
 
+#: What a reader of the paper puts right by reading on.
+SLIP = "slip of the pen"
+
+
 def counts(
     ledger: Mapping[str, Claim],
     records: Iterable[Mapping[str, Any]],
@@ -77,7 +81,8 @@ def counts(
     numbers = {
         "claims": len(stated),
         "hold": sum(it.verdict == "holds" for it in ours),
-        "wrong": sum(it.claim.impact is not None for it in ours),
+        "slips": sum(it.claim.impact == SLIP for it in ours),
+        "wrong": sum(it.claim.impact not in (None, SLIP) for it in ours),
         "unchecked": sum(it.verdict == "unchecked" for it in ours),
         "broken": sum(it.claim.impact == "privacy broken" for it in ours),
     }
