@@ -278,7 +278,7 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
         if voters[model, "needed"] >= 1
     )
     items, error = int(frame["items"].iloc[0]), float(frame["error"].iloc[0])
-    message = f"The voters needed are known, at best, up to a factor of {apart:,.0f}"
+    message = f"The voters needed are known, at best, within a factor of {apart:,.0f}"
     figure, (axes,) = panels(message=message, height=3.1)
     least, most = 0.2, max(2e6, 5 * voters["local", "enough"])
     for rung, model in enumerate(_RUNGS):

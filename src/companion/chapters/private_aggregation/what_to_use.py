@@ -347,7 +347,7 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
     enough = needed(frame)
     first, last = frame.voters.min(), frame.voters.max()
     more = "more" if enough["two camps"] > enough["Mallows"] else "no more"
-    message = f"Two camps take {more} voters to lose only 1 % of pairs"
+    message = f"Two camps take {more} voters to lose only 1 %"
     if np.isinf(enough).all():
         message = f"With {last:,} voters more than 1 % of pairs are lost"
     figure, made = panels(2, message=message, height=3.0, sharey=True, sharex=True)

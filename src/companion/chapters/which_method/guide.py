@@ -385,7 +385,7 @@ _MESSAGES = {
     "ranking": "People and ε decide what is lost, seldom the method",
     "strengths": "With many people and a large ε the perturbed estimate is best",
     "consensus": "Few people and a small ε cost even the best method pairs",
-    "winner": "With trust, ten thousand people name the winner at any ε",
+    "winner": "With trust, 10,000 people name the winner at any ε",
     "topk": "With trust, 10,000 people find the top k at ε = 0.2",
     "agreement": "With trust, noise on the norm of all ranks is mostly best",
 }
