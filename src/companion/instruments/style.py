@@ -45,6 +45,8 @@ DESK, PHONE = 7.2, 3.9
 LETTER = 0.55
 #: A panel has no more lines with a name.
 MOST_LINES = 6
+#: A title has no more words.
+MOST_WORDS = 12
 #: Inches between what stands above one another.
 _GAP = 0.07
 #: What a path is drawn by and where a mark stands, and numbers in it that are more exact than anybody sees (points).
@@ -316,15 +318,17 @@ class Shown:
 def show(name: str, frame: pd.DataFrame, draw: Callable[[pd.DataFrame], Figure]) -> Shown:
     """Draw a tidy frame by a section's `draw_…`; `name`, in letters, digits and dashes, is unique in the book.
 
-    A ValueError names a figure with more than `MOST_LINES` named lines in a panel.
+    A ValueError names a figure with more than `MOST_LINES` named lines in a panel, or `MOST_WORDS` words in its title.
     """
     figure, svg = _drawn(name, frame, draw, phone=False)
     most = max((len(axes.get_legend_handles_labels()[1]) for axes in figure.axes), default=0)
     if most > MOST_LINES:
         raise ValueError(f"{name}: a panel has {most} named lines; allowed: {MOST_LINES} or fewer")
+    message = " ".join(figure.get_suptitle().split())
+    if len(message.split()) > MOST_WORDS:
+        raise ValueError(f"{name}: a title of {len(message.split())} words; allowed: {MOST_WORDS} or fewer")
     _, narrow = _drawn(name, frame, draw, phone=True)
     plain = inspect.unwrap(draw)
-    message = " ".join(figure.get_suptitle().split())
     return Shown(name, svg, frame, f"{plain.__module__}:{plain.__name__}", message, "" if narrow == svg else narrow)
 
 

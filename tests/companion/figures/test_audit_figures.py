@@ -35,9 +35,7 @@ def marks(axes):
 def test_losses_beyond_the_axis_point_outwards(losses):
     figure = promises.draw_claimed_and_true(losses)
     first, second = figure.axes
-    assert (
-        figure.get_suptitle() == "1 of the 2 mechanisms in orange, as printed, lose more privacy than their papers say"
-    )
+    assert figure.get_suptitle() == "1 of 2 mechanisms lose more privacy than their papers say"
     assert {(">", promises.HIGH), ("o", 1.0), ("|", 1.0), (5, 1.2), (5, 0.8)} <= marks(first)
     assert {("<", promises.LOW), (5, 0.5)} <= marks(second)
     assert (5, promises.LOW) not in marks(second)  # one arrow to the left, not two on each other

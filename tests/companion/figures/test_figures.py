@@ -165,6 +165,19 @@ def test_no_panel_has_seven_named_lines():
         show("lines", ends([0.1] * 7), draw_lines)
 
 
+@pytest.mark.parametrize("words", [1, 12, 13])
+def test_no_title_has_thirteen_words(words):
+    @styled
+    def draw(frame: pd.DataFrame) -> Figure:
+        return panels(message=" ".join(["word"] * words), height=1.0)[0]
+
+    if words > 12:
+        with pytest.raises(ValueError, match="long: a title of 13 words; allowed: 12 or fewer"):
+            show("long", ends([0.1]), draw)
+    else:
+        assert len(show("long", ends([0.1]), draw).message.split()) == words
+
+
 def test_titles_break_into_lines_of_about_one_length():
     lines = wrapped("Counting finds more of the best than estimating, because it gets a quarter of the noise", 7.2, 11)
     first, second = map(len, lines.split("\n"))

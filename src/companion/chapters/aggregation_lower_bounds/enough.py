@@ -241,7 +241,7 @@ _DELTA = "δ: a small chance that the privacy may fail"
 @styled
 def draw_thresholds(frame: pd.DataFrame) -> Figure:
     """Voters against items: needed (dashed) and enough (solid), a colour a model of privacy."""
-    message = "More items take more voters; how many are enough and how many are needed stay far apart"
+    message = "Voters that are needed and voters that are enough stay far apart"
     figure, (axes,) = panels(message=message, height=3.8)
     for (model, name), colour in zip(_MODELS.items(), COLOURS, strict=False):
         for kind, line in (("enough", "-"), ("needed", "--")):
@@ -278,10 +278,7 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
         if voters[model, "needed"] >= 1
     )
     items, error = int(frame["items"].iloc[0]), float(frame["error"].iloc[0])
-    message = (
-        f"How many voters a good private order of {items} items needs is known, at best, "
-        f"only up to a factor of {apart:,.0f}"
-    )
+    message = f"The voters needed are known, at best, within a factor of {apart:,.0f}"
     figure, (axes,) = panels(message=message, height=3.1)
     least, most = 0.2, max(2e6, 5 * voters["local", "enough"])
     for rung, model in enumerate(_RUNGS):

@@ -236,9 +236,7 @@ def check_signs(frame: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_tracing(frame: pd.DataFrame) -> Figure:
     """Voters traced, and wrong signs, against voters over the root of items."""
-    message = (
-        "With few voters for its items, an exact order gives single voters away; noise hides them, and gets pairs wrong"
-    )
+    message = "With few voters, an exact order gives them away; noise hides them"
     figure, (traced, wrong) = panels(2, message=message, height=3.1)
     marks = dict(zip(sorted(frame.n_items.unique()), ("o", "s"), strict=True))
     kinds = frame.epsilon.fillna(math.inf)

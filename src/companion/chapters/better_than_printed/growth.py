@@ -15,7 +15,7 @@ from companion.chapters.better_than_printed.consensus import corollary_3_over, q
 from companion.chapters.better_than_printed.gain import OF_THE_BOOK, At, Factor
 from companion.chapters.better_than_printed.selection import theorem_2_2_over, theorem_3_5_over
 from companion.chapters.which_method import table as arena
-from companion.instruments.style import BAR, COLOURS, key, label_outer, name_lines, panels, styled
+from companion.instruments.style import BAR, COLOURS, key, label_outer, name_lines, note, panels, styled
 
 __all__ = ["draw_growth", "draw_scores", "grown", "scores_over_pairs"]
 
@@ -78,10 +78,7 @@ def draw_growth(frame: pd.DataFrame) -> Figure:
     """Factor against size on log axes, names on the lines."""
     last = frame.pivot(index="curve", columns="size", values="factor")[list(SIZES[-2:])]
     grows = last[SIZES[-1]] > 1.2 * last[SIZES[-2]]
-    ends = [f"{it:.0f}" for it in sorted(set(last.loc[~grows, SIZES[-1]].round()), reverse=True)]
-    near = " and ".join([", ".join(ends[:-1]), ends[-1]] if len(ends) > 1 else ends)
-    many = f"{grows.sum()} of {len(grows)} replacements gain more the larger the problem"
-    message = f"{many}; the others level off near {near}"
+    message = f"{grows.sum()} of {len(grows)} replacements gain more the larger the problem"
     figure, (axes,) = panels(message=message, height=3.9)
     for colour, name in zip((*COLOURS[:3], COLOURS[6], *COLOURS[3:5]), CURVES, strict=False):
         rows = frame[frame["curve"] == name]
@@ -100,10 +97,7 @@ def draw_growth(frame: pd.DataFrame) -> Figure:
 def draw_scores(frame: pd.DataFrame) -> Figure:
     """Pairs lost by pairs over pairs lost by scores, against epsilon, with error bars; below 1 the scores are worse."""
     worse = frame[frame["factor"] * np.exp(BAR * frame["log_se"]) < 1]
-    message = "Noise on scores wins or is as good"
-    if len(worse):
-        many, least = worse["people"].max(), worse["epsilon"].min()
-        message += f", except with {many:,} voters in two camps and ε of {least:g} or more"
+    message = "Noise on scores wins or is as good" + ", except in two camps" * bool(len(worse))
     styles = {"Mallows": "voters of one mind", "two camps": "voters in two camps"}
     figure, made = panels(len(styles), message=message, height=3.1, sharey=True)
     ticks = sorted(frame["epsilon"].unique())
@@ -128,4 +122,7 @@ def draw_scores(frame: pd.DataFrame) -> Figure:
         made[0].annotate(told, (row.epsilon, row.factor), (8, 0), textcoords="offset points", fontsize=8.5, va="center")
     label_outer(made, "ε", "pairs put wrong by noise on pairs,\nover those by noise on scores")
     key(figure, *made[0].get_legend_handles_labels())
+    if len(worse):
+        many, least = worse["people"].max(), worse["epsilon"].min()
+        note(figure, f"In two camps pairs are clearly better with {many:,} voters and ε of {least:g} or more.")
     return figure

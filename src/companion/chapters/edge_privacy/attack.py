@@ -248,7 +248,7 @@ def check_prop_2_4_proof() -> Iterator[Check]:
 @styled
 def draw_attack_by_item(frame: pd.DataFrame) -> Figure:
     """Expected attack on every item against its number, printed and corrected."""
-    message = "With the sign as printed the attack fails on the later items; with the sign corrected it hits all alike"
+    message = "With the sign as printed the attack fails on later items"
     figure, (axes,) = panels(message=message, height=2.8)
     for calibration, part in frame.groupby("calibration", sort=False):
         look = CALIBRATION[str(calibration)]

@@ -272,10 +272,7 @@ def check_exp_3(frame: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_by_probability(frame: pd.DataFrame) -> Figure:
     """Losses against the chance that a pair is compared, a curve an epsilon (Figure 2)."""
-    message = (
-        "The more pairs are compared, the smaller every error; without noise the estimator misses less than counting "
-        "until all are compared"
-    )
+    message = "The more pairs are compared, the smaller is every error"
     figure = draw_losses(frame, "p", "epsilon", message)
     counting, own = figure.axes[3], (frame.variant == "corrected") & (frame.method == "MLE")
     other = frame[own & (frame.loss == sim.MISSED) & np.isinf(frame.epsilon)].sort_values("p")
@@ -287,7 +284,7 @@ def draw_by_probability(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_by_epsilon_edge(frame: pd.DataFrame) -> Figure:
     """Losses against epsilon, a curve a probability (Figure 3)."""
-    message = "Every error falls as privacy is relaxed; counting is the first to be as good as without noise"
+    message = "Every error falls as privacy is relaxed"
     return draw_losses(frame, "epsilon", "p", message)
 
 
@@ -299,7 +296,7 @@ def draw_equal_data(frame: pd.DataFrame) -> Figure:
     )
     share = (many > few).mean()
     which = "errors" if share == 1 else "most errors" if share > 1 / 2 else "few errors"
-    message = f"With the same total of comparisons, {which} grow with the items, noise or none"
+    message = f"With the same total of comparisons, {which} grow with the items"
     said = "What ε protects is one comparison; the expected total is the same for any number of items."
     return draw_losses(frame.assign(variant="corrected"), "n", "epsilon", message, said)
 
@@ -311,7 +308,7 @@ def draw_ridge(frame: pd.DataFrame) -> Figure:
         sim.L2: ("log relative error", "error of all strengths"),
         sim.MISSED: ("share of the best missed", "the best that it misses"),
     }
-    message = "How hard the estimate is pulled to zero decides how far off it is, and hardly which items it finds"
+    message = "The pull to zero decides the error, hardly which items are found"
     figure, made = panels(2, message=message, height=2.8)
     for axes, (loss, (label, title)) in zip(made, losses.items(), strict=True):
         groups = list(frame[frame.loss == loss].groupby("epsilon"))

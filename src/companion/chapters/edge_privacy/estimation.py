@@ -269,9 +269,8 @@ def in_strengths(frame: pd.DataFrame) -> pd.DataFrame:
 @styled
 def draw_error_ratios(frame: pd.DataFrame) -> Figure:
     """Mean largest error of `in_strengths` against the number of items, on the sparsest graphs that are allowed."""
-    larger = "larger" if (frame.error > 1).all() else "some larger"
     least, most = f"{frame['mean'].min():.0f}", f"{frame['mean'].max():.0f}"
-    message = f"Errors are {least} to {most} times the theorem's rate, and {larger} than if all items were called equal"
+    message = f"The largest errors are {least} to {most} times the theorem's rate"
     figure, made = panels(2, message=message, height=2.8)
     looks = zip(frame.groupby("privacy", sort=False), "os", shades(2), strict=False)
     for (privacy, part), mark, colour in looks:

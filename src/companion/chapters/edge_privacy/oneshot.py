@@ -156,7 +156,7 @@ _LOOKS: dict[str, tuple[str, str, str]] = {
 def draw_oneshot(frame: pd.DataFrame) -> Figure:
     """Share of the top k missed by three methods against the number of items, a panel an epsilon (Figure 4)."""
     groups = list(frame[frame.method.isin(_LOOKS)].groupby("epsilon"))
-    message = "With its noise, oneshot finds no more of the best than a blind guess; without noise it is as good as any"
+    message = "With its noise, oneshot finds no more than a blind guess"
     figure, made = panels(len(groups), message=message, height=2.7, sharey=True)
     for axes, (epsilon, rows) in zip(made, groups, strict=True):
         for method, (name, colour, marker) in _LOOKS.items():

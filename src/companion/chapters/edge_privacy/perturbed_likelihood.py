@@ -244,7 +244,7 @@ def order_differences(
 @styled
 def draw_least_noise(frame: pd.DataFrame) -> Figure:
     """Least noise scale times epsilon against the ridge; what is printed, and what a public graph needs."""
-    message = "Pulled to zero hard enough, the estimate needs half its printed noise; a quarter if the pairs are public"
+    message = "With a strong pull to zero, half the printed noise is enough"
     figure, (axes,) = panels(message=message, height=3.1)
     groups = list(frame.groupby("epsilon"))
     for colour, (epsilon, part) in zip(shades(len(groups)), groups, strict=True):
@@ -270,10 +270,7 @@ def draw_least_noise(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_order_differences(frame: pd.DataFrame) -> Figure:
     """Share of pairs that the estimate and two noisy scores order differently, against the ridge."""
-    message = (
-        "Where all pairs are compared, estimating orders every pair of items as counting does; elsewhere, pulled hard, "
-        "as net wins do"
-    )
+    message = "Where all pairs are compared, estimate and counts give the same order"
     figure, made = panels(frame.probability.nunique(), message=message, height=2.6, sharey=True)
     looks = {"wins": CALIBRATION["corrected"] | {"ms": 9, "mfc": "none"}, "net wins": CALIBRATION["net wins"]}
     for axes, (probability, rows) in zip(made, frame.groupby("probability"), strict=True):

@@ -262,14 +262,14 @@ def contest_message(frame: pd.DataFrame, along: str) -> str:
     missed = noisy.groupby("method")["mean"].mean()
     if along == "n":
         if missed["MLE"] > missed["counts"] + FLOOR:
-            return "Counting finds more of the best than estimating, because it gets a quarter of the noise"
+            return "Counting finds more of the best, with a quarter of the noise"
         return "With so little noise, counting and estimating find the same"
     thin = noisy[noisy.p == noisy.p.min()].set_index("method")["mean"]
     if thin.idxmin() == "MLE, public pairs":
-        return "With noise and few pairs compared, an estimate from noisy counts misses the least"
+        return "With few pairs compared, an estimate from noisy counts misses the least"
     if missed.get("MLE, public pairs", math.inf) < missed["MLE"]:
-        return "An estimate from noisy counts misses less than the estimator with noise of its own"
-    return "With so little noise, an estimate from noisy counts is no better than the estimator"
+        return "An estimate from noisy counts misses less than the perturbed estimate"
+    return "With so little noise, an estimate from noisy counts is no better"
 
 
 @styled
@@ -297,7 +297,7 @@ def draw_contest(frame: pd.DataFrame) -> Figure:
 def draw_one_draw(frame: pd.DataFrame) -> Figure:
     """Curves of the MLE's missed share, each with one noise vector in all replicates, and the published values."""
     groups = list(frame[frame.source != "published"].groupby("epsilon"))
-    message = f"The published points lie near the curve of one draw of noise (no.\u00a0{SEED}), not on the mean of many"
+    message = "The published points lie near one draw of noise, not the mean"
     figure, made = panels(len(groups), message=message, height=3.2, sharey=True)
     seeded = f"seed {SEED}"
     looks = (

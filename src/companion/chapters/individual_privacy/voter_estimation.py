@@ -255,10 +255,7 @@ _LOOKS = {
 def draw_estimation_error(frame: pd.DataFrame) -> Figure:
     """Mean largest error of the perturbed MLE against the number of voters, a panel for each number of items."""
     groups = list(frame.groupby("n_items", sort=True))
-    message = (
-        "However many voters answer, the printed estimate stays off by the shift that its noise gives to all items; "
-        "with its mean taken off, the error falls"
-    )
+    message = "However many voters answer, the printed estimate stays off by a shift"
     figure, made = panels(len(groups), message=message, height=3.0, sharey=True)
     for axes, (items, rows) in zip(made, groups, strict=True):
         for calibration, part in rows.groupby("calibration", sort=False):
@@ -291,10 +288,10 @@ def releases(n_items: int, voters: int, epsilon: float, answers: int, number: in
 @styled
 def draw_releases(frame: pd.DataFrame) -> Figure:
     """Estimated strengths against the true ones, a line a release; as printed, and minus the mean of each."""
-    number, voters = frame.release.nunique(), frame.voters.iloc[0]
+    number = frame.release.nunique()
     left, whole = ((frame[name] - frame.truth).abs().max() for name in ("minus its mean", "as printed"))
     said = "are right but for" if left < SMALL else "differ mostly by" if left < whole / 2 else "differ by more than"
-    message = f"{number} private estimates from the same {voters:,} voters {said} a shift of all strengths"
+    message = f"{number} estimates from the same voters {said} a shift"
     figure, made = panels(2, message=message, height=2.9, sharey=True)
     for axes, column in zip(made, ("as printed", "minus its mean"), strict=True):
         for _, part in frame.groupby("release"):

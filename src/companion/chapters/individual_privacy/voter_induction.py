@@ -164,9 +164,7 @@ def low_privacy_digits() -> float:
 @styled
 def draw_norm_ratios(frame: pd.DataFrame) -> Figure:
     """Distance of the perturbed MLE from the truth over two candidate rates, against the number of items."""
-    message = (
-        "Divided by the printed rate the error of all strengths grows with the items; by the corrected rate it does not"
-    )
+    message = "The error of all strengths grows faster than the printed rate"
     figure, (axes,) = panels(message=message, height=2.9)
     for rate, part in frame.groupby("rate", sort=False):
         look = CALIBRATION[str(rate)]

@@ -391,18 +391,12 @@ def beyond(others: pd.DataFrame) -> Iterator[Check]:
 @styled
 def draw_by_voters(frame: pd.DataFrame) -> Figure:
     """Losses against the number of voters, a curve an epsilon (Figure 6)."""
-    message = (
-        "Minus its mean the estimate gets better and better as voters come in; as printed, or against strengths that "
-        "are not centred, its errors level off"
-    )
+    message = "With more voters the estimate minus its mean gets better and better"
     return draw_losses(frame, "m", "epsilon", message)
 
 
 @styled
 def draw_by_epsilon_voter(frame: pd.DataFrame) -> Figure:
     """Losses against epsilon, a curve a number of voters (Figure 7)."""
-    message = (
-        "Minus its mean the estimate gets better as privacy is relaxed; as printed, with the authors' ridge, it stays "
-        "worse than calling all items equal"
-    )
+    message = "The estimate minus its mean gets better as privacy is relaxed"
     return draw_losses(frame[np.isfinite(frame.epsilon)], "epsilon", "m", message)

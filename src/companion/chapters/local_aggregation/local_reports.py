@@ -362,7 +362,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 def draw_deviations(frame: pd.DataFrame) -> Figure:
     """Deviation of one entry against epsilon, a panel a number of items."""
     sizes = list(frame.groupby("n_items"))
-    message = "Reporting every pair errs most unless ε is large; the order of as many items as ε allows errs least"
+    message = "The order of as many items as ε allows errs least"
     figure, made = panels(len(sizes), message=message, height=3.2)
     for axes, (m, part) in zip(made, sizes, strict=True):
         for name, curve in part.groupby("randomiser", sort=False):
@@ -389,7 +389,7 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_excesses(frame: pd.DataFrame) -> Figure:
     """Cost above the optimum against the number of voters."""
-    message = "If each voter says one thing instead of all, far fewer voters make a good order"
+    message = "If each voter says one thing, far fewer voters are enough"
     sides = dict(zip(frame.randomiser.unique(), np.linspace(-0.05, 0.05, frame.randomiser.nunique()), strict=True))
     figure, (axes,) = panels(message=message, height=3.2)
     for name, curve in frame.groupby("randomiser", sort=False):

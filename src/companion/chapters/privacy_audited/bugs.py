@@ -150,7 +150,7 @@ _LOOKS = (True, COLOURS[0], "o", "caught in nine of ten runs"), (False, COLOURS[
 @styled
 def draw_releases_needed(frame: pd.DataFrame) -> Figure:
     """Releases until a bug is proved against the loss over the promise; bugs without an exact loss on the right."""
-    message = "Bugs that lose equally much take very different numbers of releases to prove"
+    message = "Bugs of equal loss take very different numbers of releases to prove"
     figure, (axes,) = panels(message=message, height=3.5)
     ratio = frame.ratio.clip(upper=HIGH).fillna(2 * HIGH)
     for often, colour, mark, label in _LOOKS:

@@ -115,10 +115,7 @@ def _whole_gaussian_loss(scale: float) -> float:
 @styled
 def draw_betrayals(frame: pd.DataFrame) -> Figure:
     """Share of releases that rule out a neighbouring count against the true count; bars are 95 % intervals."""
-    message = (
-        "A count of 0 with floating-point noise nearly always proves that it is not 1 or not −1; "
-        "with whole-number noise no count proves anything"
-    )
+    message = "A count of 0 with floating-point noise nearly always betrays itself"
     figure, (axes,) = panels(message=message, height=3.2)
     counts = sorted(frame["count"].unique())
     rows = frame[frame.ruled_out == "either neighbour"]

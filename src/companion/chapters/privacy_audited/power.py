@@ -134,10 +134,7 @@ def draw_bet(frame: pd.DataFrame) -> Figure:
     start = frame.output[frame.bet].min()
     low, high = (frame.loc[frame.bet, name].sum() for name in ("first", "second"))
     count, promise = frame.second_count[0], frame.allowed[0]
-    message = (
-        f"{start} or more is published {high / low:.1f} times as often if the count is {count}, where ε = {promise:g} "
-        f"allows {np.exp(promise):.1f} times: a bet on it wins"
-    )
+    message = f"{start} or more is {high / low:.1f} times as likely, where {np.exp(promise):.1f} is allowed"
     figure, (axes,) = panels(message=message, height=2.9)
     columns = ("first", frame.first_count[0], COLOURS[0], -0.2), ("second", count, COLOURS[1], 0.2)
     for name, true, colour, shift in columns:
@@ -158,9 +155,9 @@ _MARKS = ("o", "s", "D", "^", "v", "P", "X")
 def draw_wealth(frame: pd.DataFrame) -> Figure:
     """Wealth of the bets against a promise after every round: a line an audit, a colour a true over promised loss."""
     rich = frame[(frame.wealth >= frame.goal) & (frame.factor > 1)].factor.nunique()
-    message = "The more a mechanism loses, the sooner whoever bets against its promise is rich"
+    message = "The more a mechanism loses, the sooner a bet against it pays"
     if not rich:
-        message = f"{frame.samples.max():,} releases are too few to make those rich who bet against a broken promise"
+        message = f"{frame.samples.max():,} releases are too few for a bet to win"
     figure, (axes,) = panels(message=message, height=3.5)
     top = frame.goal.max() * 100
     for (factor, lines), colour, mark in zip(frame.groupby("factor", sort=True), COLOURS, _MARKS, strict=False):
@@ -185,7 +182,7 @@ def draw_wealth(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_to_catch(frame: pd.DataFrame) -> Figure:
     """Releases until a broken promise is refuted, against the true loss over the promised: medians and quartiles."""
-    message = "The closer a mechanism's loss is to its promise, the more releases it takes to prove that it is broken"
+    message = "The less a promise is broken, the more releases it takes"
     figure, (axes,) = panels(message=message, height=3.3)
     lines = zip(frame.groupby("method", sort=False), COLOURS, _MARKS, (0.985, 1.015), strict=False)
     for (method, line), colour, mark, shift in lines:

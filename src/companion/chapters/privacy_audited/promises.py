@@ -164,9 +164,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
     papers, sampled = frame.paper.unique(), "lower" in frame
     printed = frame[frame.calibration == "as printed"]
     more = int((printed.share > 1 + ROUNDING).sum())
-    where = f"At ε = {frame.epsilon.iloc[0]:g}, " if "epsilon" in frame else ""
-    whose = "mechanisms in orange, as printed, lose more privacy than their papers say"
-    message = f"{where}{more or 'none'} of the {len(printed)} {whose}"
+    message = f"{more or 'None'} of {len(printed)} mechanisms lose more privacy than their papers say"
     heights = [(frame.paper == paper).sum() + 0.6 for paper in papers]
     shared: dict[str, Any] = {"columns": 1, "sharex": True, "gridspec_kw": {"height_ratios": heights}}
     each = 0.27 * (len(frame) / len(papers) + 2) + 0.2

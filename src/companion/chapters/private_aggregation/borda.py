@@ -319,10 +319,8 @@ def check_local_noise(frame: pd.DataFrame) -> list[Check]:
 
 
 _MESSAGES = {
-    "central": "Noise on mean places (Borda) costs least, except where places mislead: in two camps at large ε, and on "
-    "the data hard for Borda",
-    "local": "Nobody trusted, ordering by all pairs costs as much as mean places (Borda) or somewhat more, but less "
-    "where places mislead: in two camps, and on the data hard for Borda",
+    "central": "Noise on mean places costs least, except where places mislead",
+    "local": "Without trust, all pairs cost less only where mean places mislead",
 }
 #: Label, colour and mark of each method.
 LOOK = {

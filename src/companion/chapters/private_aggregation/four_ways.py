@@ -65,12 +65,9 @@ def _percent(lost: float) -> str:
 def draw_curves(frame: pd.DataFrame) -> Figure:
     """Pairs lost against voters, a panel a model of privacy, a line a method."""
     found = here(frame)
-    people, items, epsilon = (frame[name].iloc[0] for name in ("people", "n_items", "epsilon"))
-    lost = [_percent(found[model][1]) for model in TITLES]
-    message = (
-        f"With {people:,} voters the best method loses {lost[0]} of the pairs if a small δ is allowed, {lost[1]} "
-        f"without, {lost[2]} if nobody is trusted ({items} items, ε = {epsilon:g})"
-    )
+    pure, local = (_percent(found[model][1]).replace("less than ", "<") for model in ("pure", "local"))
+    people = frame["people"].iloc[0]
+    message = f"{people:,} voters lose {local} without trust, {pure} with it"
     figure, made = panels(3, message=message, height=2.9, sharey=True, sharex=True)
     for axes, (model, title) in zip(made, TITLES.items(), strict=True):
         for name, part in frame[frame.model == model].groupby("mechanism", sort=False):

@@ -235,7 +235,7 @@ def check_kwiksort(items: Sequence[int], large: int) -> Iterator[Check]:
 @styled
 def draw_noise_ratio(frame: pd.DataFrame) -> Figure:
     """Noise of the second reduction over that of the first, against the number of items, as printed and as planned."""
-    message = "As printed, asking fewer questions adds noise unless there are many items; planned well, it never does"
+    message = "As printed, asking fewer questions adds noise unless there are many items"
     figure, (axes,) = panels(message=message, height=3.4)
     for (noise, part), colour in zip(frame.groupby("noise", sort=False), (COLOURS[0], COLOURS[2]), strict=True):
         for split, line in (("printed", "-"), ("planned", "--")):

@@ -399,7 +399,7 @@ _LOOKS = {
 @styled
 def draw_error_curves(frame: pd.DataFrame) -> Figure:
     """Error of the best order of a noisy matrix against the number of items, with the printed bound and ours."""
-    message = "The best order by noisy counts of pairs is far less wrong than the bound of Theorem 1"
+    message = "Noise on all pairs costs far less than Theorem 1 allows"
     figure, (axes,) = panels(message=message, height=3.4)
     for curve, (name, look) in _LOOKS.items():
         part = frame[frame.curve == curve]

@@ -44,12 +44,7 @@ def questions(items: list[int], rng: np.random.Generator) -> Iterator[tuple[int,
 def draw_moved(frame: pd.DataFrame) -> Figure:
     """A square a pair or a bar an item, with how far a voter who turns the ballot round moves it."""
     counts = {method: int((rows["by"] > 0).sum()) for method, rows in frame.groupby("method")}
-    sums = frame[frame["method"] == SCORES]["by"]
-    message = (
-        f"A voter who turns a ballot round moves {counts[PAIRS]} counts of pairs by 1 each, or {counts[SCORES]} sums "
-        f"of places by {sums.min():g} to {sums.max():g} each, "
-        f"or only the {counts[ASKED]} pairs that are asked by 1 each"
-    )
+    message = f"One ballot moves {counts[PAIRS]} counts of pairs, {counts[SCORES]} sums or {counts[ASKED]} comparisons"
     figure, made = panels(3, message=message, height=2.4)
     n_items = int(frame["second"].max()) + 1
     names = [chr(ord("a") + item) for item in range(n_items)]

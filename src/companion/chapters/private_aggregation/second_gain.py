@@ -186,7 +186,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 @styled
 def draw_worst_errors(frame: pd.DataFrame) -> Figure:
     """Largest error found over m^2.5, against the number of items m; a panel a delta, bars are 95 % intervals."""
-    message = "Asking fewer questions hardly makes a better order: only with Laplace noise and many items"
+    message = "Fewer questions help only with Laplace noise and many items"
     figure, made = panels(frame.delta.nunique(), message=message, height=3.0, sharex=True)
     ticks = (0.05, 0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50)
     for axes, (delta, rows) in zip(made, frame.groupby("delta"), strict=True):

@@ -212,18 +212,14 @@ def _beside_printed(frame: pd.DataFrame, name: str) -> str:
     faster = {
         it["error"].iloc[-1] / it["error"].iloc[0] > it["printed"].iloc[-1] / it["printed"].iloc[0] for it in parts
     }
-    return (
-        {True: "faster", False: "more slowly"}[faster.pop()] if len(faster) == 1 else "here faster, there more slowly"
-    )
+    return {True: "faster", False: "more slowly"}[faster.pop()] if len(faster) == 1 else "partly faster"
 
 
 @styled
 def draw_errors(frame: pd.DataFrame) -> Figure:
     """Measured errors over m^2.5 against the number of items; thin lines rise as the printed ones."""
     pairs, fewer = (_beside_printed(frame, name) for name in ("noise on all pairs", "fewer questions"))
-    message = (
-        f"With noise on all pairs the error grows {pairs} than the paper's line; with its fewer questions, {fewer}"
-    )
+    message = f"The error of noise on all pairs grows {pairs} than printed"
     figure, made = panels(len(_PANELS), message=message, height=3.3)
     ticks = sorted(frame["items"].unique())
     for axes, (title, rows) in zip(made, _PANELS.items(), strict=True):
@@ -253,7 +249,7 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
         figure,
         "All voters agree; each point is at the number of voters that makes it largest. A level row of points: the "
         "error grows as m to the 2.5. Lines begin at the first point; what has none is not in the paper. Fewer "
-        "questions: pairs that sorting asks for; ours: fresh voters for each. Trusted: one who sees all ballots "
-        "adds the noise; nobody: each voter does. Bars: 95 %.",
+        f"questions: pairs that sorting asks for, whose error grows {fewer} than printed; ours: fresh voters for each. "
+        "Trusted: one who sees all ballots adds the noise; nobody: each voter does. Bars: 95 %.",
     )
     return figure

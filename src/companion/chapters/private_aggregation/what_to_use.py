@@ -257,10 +257,7 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
     voters = sorted(frame["voters"].unique())
     lines = sorted({(row.n_items, -row.epsilon) for row in frame.itertuples()}, reverse=True)
     large = frame.loc[frame.voters == voters[-1], "mean"]
-    message = (
-        f"With {voters[-1]:,} voters the best method loses less than 1 % of the pairs in {(large < 0.01).sum()} of "
-        f"{len(large)} cases"
-    )
+    message = f"{voters[-1]:,} voters lose less than 1 % in {(large < 0.01).sum()} of {len(large)} cases"
     shared = {"sharex": True, "sharey": True}
     figure, made = panels(len(cells), message=message, height=2.7, columns=3, on_phone=2, **shared)
     for axes, ((kind, model), part) in zip(made, cells, strict=True):
@@ -347,13 +344,12 @@ def told_frontier(frame: pd.DataFrame) -> dict[str, str]:
 @styled
 def draw_frontier(frame: pd.DataFrame) -> Figure:
     """Pairs lost against voters, a panel a family, a line a mechanism; the least of them and where it comes to 1 %."""
-    enough, told = needed(frame), told_frontier(frame)
+    enough = needed(frame)
     first, last = frame.voters.min(), frame.voters.max()
-    message = (
-        f"With the best of three methods, to lose no more than 1 % of the pairs takes {told['Mallows']} voters near "
-        f"one order, and {told['two camps']} in two camps "
-        f"({frame.n_items.iloc[0]} items, ε = {frame.epsilon.iloc[0]:g})"
-    )
+    more = "more" if enough["two camps"] > enough["Mallows"] else "no more"
+    message = f"Two camps take {more} voters to lose only 1 %"
+    if np.isinf(enough).all():
+        message = f"With {last:,} voters more than 1 % of pairs are lost"
     figure, made = panels(2, message=message, height=3.0, sharey=True, sharex=True)
     camps = f"two camps, {100 * CAMP:.0f} % and {100 * (1 - CAMP):.0f} %"
     names = {"Mallows": "voters near one order (Mallows)", "two camps": camps}

@@ -170,10 +170,7 @@ _SIZES = COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[6]
 @styled
 def draw_constrained(frame: pd.DataFrame) -> Figure:
     """Fraction of random graphs with a coefficient below 1 against the edge probability."""
-    message = (
-        "A tournament must be far denser than it takes to be in one piece "
-        "before the random walk's theorem promises anything"
-    )
+    message = "One piece is not enough: the theorem needs far denser tournaments"
     figure, made = panels(2, message=message, height=2.7, sharex=True, sharey=True)
     titles = {0: "many games of each pair that meets", 1: "one game of each pair that meets"}
     for axes, (samples, title) in zip(made, titles.items(), strict=True):

@@ -264,7 +264,7 @@ def draw_flipped_comparison(frame: pd.DataFrame) -> Figure:
     mean = frame.pivot(index="probability", columns="quantity", values="mean")
     ratio = mean.printed / mean.change
     times, at = int(ratio.min()), ratio.idxmin()
-    message = f"The printed bound allows at least {times} times what even the worst single game changes, on average"
+    message = f"The printed bound is at least {times} times what one game changes"
     figure, (axes,) = panels(message=message, height=3.0)
     for quantity, (label, look) in QUANTITIES.items():
         part = frame[frame.quantity == quantity]

@@ -37,7 +37,7 @@ def feedback() -> pd.DataFrame:
 @styled
 def draw_feedback(frame: pd.DataFrame) -> Figure:
     """Players as circles, steps of the walk as arrows with their chances, a panel for each result."""
-    message = "One game decides: without a rival who beat both, the walks from A and from C share no next step"
+    message = "Without a rival who beat both, two walks share no next step"
     figure, made = panels(2, message=message, height=2.1)
     for axes, (results, part) in zip(made, frame.groupby("results", sort=False), strict=True):
         axes.set(

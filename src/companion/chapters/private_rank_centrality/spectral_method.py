@@ -211,7 +211,7 @@ _GRAPHS: tuple[dict[str, Any], ...] = (
 @styled
 def draw_estimation_error(frame: pd.DataFrame) -> Figure:
     """Mean l1 error of rank centrality against the comparisons of each edge, and over that of maximum likelihood."""
-    message = "With a few games a pair the walk finds the strengths as well as maximum likelihood does"
+    message = "With a few games a pair, the walk matches maximum likelihood"
     figure, (error, ratio) = panels(2, message=message, height=2.8)
     for (probability, part), look in zip(frame.groupby("probability"), _GRAPHS, strict=False):
         walk, fit = (part[part.method == name].sort_values("samples").reset_index() for name in METHODS)

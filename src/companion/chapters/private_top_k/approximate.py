@@ -303,10 +303,7 @@ def draw_scales(frame: pd.DataFrame) -> Figure:
     """Standard deviation of the noise that each mechanism needs, against k, from `scales`."""
     gaps = [widest_gap(frame, *families) for families in (("Laplace",), ("Gumbel", "exponential"))]
     over = [math.ceil(100 * gap.over) / 100 for gap in gaps]
-    message = (
-        f"Noise drawn once: with Gumbel or exponential noise the best proofs ask for at most {over[1]:g} times what is "
-        f"needed, with Laplace noise for up to {over[0]:g} times"
-    )
+    message = f"Proofs ask for up to {over[0]:g} times the necessary Laplace noise"
     figure, made = panels(len(_PANELS), message=message, height=2.9, columns=2, sharex=True, sharey=True)
     for axes, (title, (panel, names)) in zip(made, _PANELS.items(), strict=True):
         for mechanism, name in names.items():

@@ -203,10 +203,7 @@ def check_notions(ks: Iterable[int], settings: Iterable[tuple[float, float]]) ->
 @styled
 def draw_privacy_curves(frame: pd.DataFrame) -> Figure:
     """Delta against epsilon, a colour for each noise: needed at the worst pair found (solid) and proved (dashed)."""
-    message = (
-        "Laplace noise may be far better than its proof: no data that were found come near the proof; "
-        "for Gumbel noise they do"
-    )
+    message = "Laplace noise may be far better than its proof shows"
     figure, (axes,) = panels(message=message, height=3.8 if on_phone() else 3.2)
     looks = {"laplace": ("Laplace", 0), "gumbel": ("Gumbel", 2), "exponential": ("exponential", 3)}
     for (noise, curve), part in frame.groupby(["noise", "curve"], sort=False):

@@ -144,15 +144,10 @@ def epsilon_for(frame: pd.DataFrame, mechanism: str, share: float = 0.9) -> floa
 def _headline(frame: pd.DataFrame, most: int, few: float, many: float) -> str:
     """What `draw_found` shows: where both reach `most`, or which finds how many where one does not."""
     if few < many:
-        return (
-            f"{most} of the {frame.k.iloc[0]} commonest are found at ε = {few:.2f} with Gumbel noise, "
-            f"and only at ε = {many:.1f} with that of the paper's main theorem, 2.2"
-        )
+        return f"Gumbel noise finds {most} of {frame.k.iloc[0]} at smaller ε than Theorem 2.2"
     middle = frame[frame.epsilon == min(frame.epsilon, key=lambda it: abs(it - 0.2))].set_index("mechanism")["mean"]
-    return (
-        f"At ε = {min(frame.epsilon, key=lambda it: abs(it - 0.2)):g} Gumbel noise finds {middle['Gumbel noise']:.1f} "
-        f"of the {frame.k.iloc[0]} commonest, that of the paper's main theorem {middle['Laplace, Theorem 2.2']:.1f}"
-    )
+    gumbel, main = (f"{middle[name]:.1f}" for name in ("Gumbel noise", "Laplace, Theorem 2.2"))
+    return f"Gumbel noise finds {gumbel} of {frame.k.iloc[0]} where Theorem 2.2 finds {main}"
 
 
 @styled
@@ -231,9 +226,7 @@ def one_record() -> pd.DataFrame:
 def draw_one_record(frame: pd.DataFrame) -> Figure:
     """Counts on a line before (open) and after (filled) one record, a panel a meaning."""
     apart = (frame.after - frame.before).groupby(frame.meaning).agg(np.ptp)
-    message = (
-        f"One record that replaces another moves two counts apart by {apart.max()}, one added by {apart.min()} at most"
-    )
+    message = f"One record that replaces another can part two counts by {apart.max()}"
     figure, made = panels(2, message=message, height=2.3)
     titles = ("Added (if removed: arrows reversed)", "Replaced: any direction")
     for axes, title, (_, part) in zip(made, titles, frame.groupby("meaning", sort=False), strict=True):
@@ -264,10 +257,7 @@ def price_list(m: int = DIAGNOSES, k: int = PUBLISHED) -> pd.DataFrame:
 def draw_price_list(frame: pd.DataFrame) -> Figure:
     """Bars of the largest loss over the promise, two for a release, their meaning of a record on them."""
     most = frame.times.max()
-    message = (
-        "The order is free, the counts are not: with them, if values move in any direction, "
-        f"the loss is {most:g} times ε"
-    )
+    message = f"The order is free; counts can cost {most:g} times ε"
     figure, (axes,) = panels(message=message, height=2.8)
     for row in frame.itertuples():
         place = list(_RELEASES).index(row.release) + (0.2 if row.adjacency == "any direction" else -0.2)
@@ -300,7 +290,7 @@ _NAMED = {
 @styled
 def draw_needs(frame: pd.DataFrame) -> Figure:
     """Noise that five promises ask for, drawn once, against k: a panel of `approximate.scales`, names on the lines."""
-    message = "From a handful of items on, Gumbel noise is proved private with less than Laplace or exponential noise"
+    message = "From a handful of items on, the least noise is Gumbel noise"
     figure, (axes,) = panels(message=message, height=3.4)
     part = frame[(frame.panel == "oneshot") & frame.mechanism.isin(_NAMED)]
     for mechanism, rows in part.groupby("mechanism", sort=False):
@@ -325,7 +315,7 @@ def draw_recall_by_k(frame: pd.DataFrame) -> Figure:
     ahead = longest["mean"]["Gumbel noise"] - longest["mean"]["Laplace, our proof"]
     clear = ahead > BAR * np.hypot(longest.se["Gumbel noise"], longest.se["Laplace, our proof"])
     said = "Gumbel noise keeps more of a long list than" if clear else "Gumbel noise keeps about as much of the list as"
-    message = f"At ε = {frame.epsilon.iloc[0]:g} {said} Laplace noise"
+    message = f"{said} Laplace noise"
     figure, (axes,) = panels(message=message, height=3.2)
     part = frame.sort_values("k", kind="stable")
     for name, rows in part.groupby("mechanism", sort=False):

@@ -255,7 +255,7 @@ def check_theorem_2_1(epsilons: Iterable[float], items: int, most: int) -> Itera
 def draw_gap_curve(frame: pd.DataFrame) -> Figure:
     """Exact loss over the claimed epsilon against how far behind the chosen lie, a panel a number of items and k."""
     shapes = frame.groupby(["m", "k"], sort=False)
-    message = "The items alone keep the promise; with counts it is broken where values may move in any direction"
+    message = "The items alone keep the promise; their counts can break it"
     figure, made = panels(shapes.ngroups, message=message, height=2.7, sharey=True)
     for axes, ((m, k), part) in zip(made, shapes, strict=True):
         for (adjacency, release), line in part.groupby(["adjacency", "release"], sort=False):

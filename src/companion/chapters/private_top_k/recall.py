@@ -124,7 +124,7 @@ _LOOKS = {
 @styled
 def draw_recall(frame: pd.DataFrame) -> Figure:
     """Share of the true top k found, against epsilon at one k and against k at one epsilon."""
-    message = "Wherever the mechanisms clearly differ, Gumbel noise finds the most of the list"
+    message = "Wherever mechanisms clearly differ, Gumbel noise finds the most of the list"
     figure, made = style.panels(2, message=message, height=3.0, sharey=True)
     words = {"k": "items selected", "epsilon": "privacy loss allowed, ε"}
     for axes, along, fixed in zip(made, ("epsilon", "k"), ("k", "epsilon"), strict=True):

@@ -181,7 +181,7 @@ def check_almost_surely() -> Iterator[Check]:
 @styled
 def draw_failure(frame: pd.DataFrame) -> Figure:
     """Probability of a wrong set against the gap: bounds as lines, exact values as marks."""
-    message = "Our bound on the chance of a wrong set holds for any number of items; the paper's grows with that number"
+    message = "Our bound on a wrong set holds for any number of items"
     figure, (axes,) = style.panels(message=message, height=4.4 if style.on_phone() else 3.4)
     as_printed = frame[frame.kind == "as printed"]
     for (items, part), line in zip(as_printed.groupby("items"), (":", "--", "-"), strict=False):

@@ -147,7 +147,6 @@ def draw_powers(frame: pd.DataFrame) -> Figure:
     size = frame[(frame.gap == 0) & (frame.test == TRUNCATED)]["mean"].item()
     return draw_power(
         frame,
-        f"The truncated test (TRUN) is turned round: as printed it says of {100 * size:.0f} % of shuffled rankings "
-        "that they are not random",
+        f"As printed, TRUN calls {100 * size:.0f} % of shuffled rankings not random",
         "A good test rejects few at the left end, where all is chance (dotted: as allowed), and all further right.",
     )

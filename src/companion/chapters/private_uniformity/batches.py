@@ -207,7 +207,7 @@ def draw_privacy_profiles(frame: pd.DataFrame) -> Figure:
     """The delta_0 that each test needs against epsilon, in units of the claimed one."""
     often = round(1 / frame.delta[(frame.test == "BUNIF as printed") & (frame.times >= 1)].max())
     chance = f"with chance 1/{often}" if often > 1 else "for certain"
-    message = f"Bucketing as printed can give a ranking away {chance}, however much privacy loss is allowed"
+    message = f"Bucketing as printed can give a ranking away {chance}"
     figure, (axes,) = panels(message=message, height=3.0)
     for test, part in frame.groupby("test", sort=False):
         axes.plot(part.times, part.delta, label=_NAMES[str(test)], **_LOOKS[str(test)])

@@ -313,8 +313,7 @@ def draw_figure_3(frame: pd.DataFrame) -> Figure:
     """The paper's Figure 3: its private tests as printed."""
     return draw_power(
         frame,
-        "The truncated test (TRUN) is turned round: as printed it rejects shuffled rankings, "
-        "and accepts many agreeing ones",
+        "As printed, TRUN rejects shuffled rankings and accepts many that agree",
         "A good test rejects few at the left end, where all is chance (dotted: as allowed), and all further right.",
     )
 
@@ -324,7 +323,7 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     """Tests of one size and one pure epsilon."""
     return draw_power(
         frame,
-        "At equal privacy, noise on the norm of all ranks sees smaller agreement than the other private tests",
+        "Noise on the norm of all ranks is the best private test",
         f"All at ε = {Fraction(frame.epsilon_0.iloc[0]).limit_denominator(100)}, but for grey. Further left: "
         "smaller agreement is seen; dotted: allowed when all is chance. UNIF, TRUN, bucketing: tests of "
         "Busa-Fekete et al., of some pairs; norm of all ranks: how far mean places lie apart. With few items grey "
@@ -338,7 +337,7 @@ def draw_one_bit(frame: pd.DataFrame) -> Figure:
     epsilon = Fraction(frame.epsilon.iloc[0]).limit_denominator(100)
     return draw_power(
         frame,
-        "One answer per voter, with all of ε, sees agreement that many answers, which share ε, miss",
+        "One answer per voter sees agreement that many answers miss",
         f"{ANSWER} Here ε = {epsilon}; dotted: allowed when all is chance.",
         local=True,
     )

@@ -328,10 +328,7 @@ def draw_voters_needed(frame: pd.DataFrame) -> Figure:
     """Voters for power 0.8 against the number of items, one line a test, with intervals."""
     last = frame[frame["items"] == frame["items"].max()].set_index("test").voters
     times = float(f"{last['all bits'] / last['one bit']:.2g}")
-    message = (
-        f"At {frame['items'].max():,} items many answers that share ε take {times:,g} times as many voters as one "
-        "answer per voter, with all of ε"
-    )
+    message = f"Many answers per voter take {times:,g} times as many voters as one"
     figure, (axes,) = panels(message=message, height=3.2)
     for test, (colour, marker) in _LOOK.items():
         part = frame[frame.test == test]

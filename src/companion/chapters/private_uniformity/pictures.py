@@ -26,7 +26,7 @@ def trun_steps() -> pd.DataFrame:
 @styled
 def draw_trun_steps(frame: pd.DataFrame) -> Figure:
     """Questions below one another, their answers beside them; red where an answer is the wrong one."""
-    message = "TRUN's last step is the wrong way round: the more the rankings agree, the surer it accepts"
+    message = "TRUN's last step is the wrong way round"
     figure, (axes,) = panels(message=message, height=3.5 if on_phone() else 2.9)
     axes.set(xlim=(0, 1), ylim=(-len(frame) + 0.55, 0.45))
     axes.set_axis_off()

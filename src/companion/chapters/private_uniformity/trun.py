@@ -307,10 +307,9 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     part, promised = frame[frame.panel == "loss"], frame.promised.iloc[0]
     last = part.x[part.low > promised].max()
     enough = float(f"{last:.2g}")
-    moved = f"with fewer than about {enough:,.0f} rankings one of them moves it too far"
-    message = f"TRUN accepts (says: shuffled) where rankings agree; {moved}"
+    message = f"TRUN accepts where rankings agree, and needs {enough:,.0f} to keep its promise"
     if math.isnan(last):
-        message = "TRUN accepts (says: shuffled) where rankings agree; here its coin alone keeps the promise"
+        message = "TRUN accepts where rankings agree; here its coin keeps the promise"
     figure, (ramp, loss) = panels(2, message=message, height=3.0)
     part = frame[frame.panel == "acceptance"]
     ramp.plot(part.x, part["value"], color=COLOURS[1])

@@ -177,7 +177,7 @@ def draw_two_items(frame: pd.DataFrame) -> Figure:
     """Exact privacy loss of the released order of two items against the number of voters."""
     claimed = frame.claimed.iloc[0]
     broken = frame[(frame.calibration == "as printed") & (frame.loss > claimed)].voters.min()
-    message = f"{broken} voters are enough to break the promise of the printed noise; with twice the noise it holds"
+    message = f"{broken} voters suffice to break the promise of the printed noise"
     figure, (axes,) = panels(message=message, height=3.1)
     for calibration, part in frame.groupby("calibration", sort=False):
         look = CALIBRATION[str(calibration)]

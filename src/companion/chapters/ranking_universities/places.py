@@ -172,9 +172,9 @@ def draw_answers_and_places(frame: pd.DataFrame) -> Figure:
     chances = 100 * law.pivot(index="university", columns="against", values="share").loc[names]
     kept = [name for place, name in enumerate(names) if chances.loc[name].iloc[place] >= 100 * SETTLED]
     those = " and ".join([", ".join(kept[:-1]), kept[-1]] if len(kept) > 1 else kept)
-    how = f"{those} keep {'its place' if len(kept) == 1 else 'their places'}; the others may change theirs"
-    how = {0: "no place is sure any more", len(names): "all keep their places"}.get(len(kept), how)
-    message = f"With noise for ε = {epsilon:g} {how}"
+    message = f"Under noise only {those} {'keeps its place' if len(kept) == 1 else 'keep their places'}"
+    every = {0: "Under noise no place is sure any more", len(names): "Even under noise all keep their places"}
+    message = every.get(len(kept), message)
     figure, (left, right) = panels(2, message=message, height=3.2)
     text = {"size": 8 if on_phone() else 9}
     look: dict[str, Any] = {"cbar": False, "linewidths": 1, "yticklabels": True}
@@ -200,7 +200,7 @@ def draw_answers_and_places(frame: pd.DataFrame) -> Figure:
 def draw_reversed_pair(frame: pd.DataFrame) -> Figure:
     """Places of the universities in the data of 1998 and in the corrected data, a panel a score."""
     names = {"wins": "wins", "half": "wins and half the ties", "net": "net wins: wins − losses"}
-    message = "One pair entered the wrong way round moves no university by wins, and three of them by net wins"
+    message = "One reversed pair moves three universities by net wins, none by wins"
     figure, made = panels(3, message=message, height=2.7, sharey=True)
     colour = dict(zip(frame.university.unique(), COLOURS, strict=False))
     for axes, (score, rows) in zip(made, frame.groupby("score", sort=False), strict=True):
@@ -224,7 +224,7 @@ _DARK = 0.62
 def draw_place_probabilities(frame: pd.DataFrame) -> Figure:
     """Exact probability of every place for every university, a panel an epsilon."""
     groups = list(frame.groupby("epsilon", sort=True))
-    message = "Noise blurs close places first: third and fourth stay open when all the others are settled"
+    message = "Third and fourth place stay open when all others are settled"
     figure, made = panels(len(groups), message=message, height=2.4, on_phone=2, sharey=True)
     order = frame.university.unique()
     for axes, (epsilon, part) in zip(made, groups, strict=True):

@@ -207,7 +207,7 @@ def _spent(frame: pd.DataFrame) -> dict[str, str]:
 @styled
 def draw_rank_difference(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference against epsilon, a panel a survey; bars are 95 % intervals of the simulation."""
-    message = "The published points lie on the curve of the printed noise, which spends more privacy than the axis says"
+    message = "The published points lie on the curve of the printed noise"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.9, sharey=True)
     names = {name: f"{_NAMES[name]} (spends {spent})" for name, spent in _spent(frame).items()}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):

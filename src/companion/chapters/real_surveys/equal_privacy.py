@@ -22,7 +22,6 @@ from companion.chapters.real_surveys.panels import (
     PLACES_OFF,
     curves,
     epsilon_axis,
-    item_kind,
     item_name,
     title_of,
 )
@@ -198,10 +197,7 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     most = fair.groupby("survey")["mean"].max()
     apart = (most - fair.groupby("survey")["mean"].min()).max()
     worse = max((printed.set_index("survey")["mean"] - most).max(), 0)
-    message = (
-        f"At equal privacy, ε = {told:g}, the methods are at most {apart:.2f} places apart; "
-        f"the estimator as printed is up to {worse:.2f} farther off"
-    )
+    message = f"At equal privacy the methods differ by at most {apart:.2f} places"
     figure, made = panels(frame.survey.nunique(), message=message, height=3.0, sharey=True)
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         axes.axvline(told, color="0.75", lw=1)
@@ -210,7 +206,8 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
         epsilon_axis(axes, str(survey), rows.epsilon)
     label_outer(made, "ε (each pair answered at most once)", PLACES_OFF)
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
-    note(figure, f"Off: from the method's own ranking without noise. {ESTIMATORS} Bars: 95 %.")
+    grey = f"Grey: ε = {told:g}, where the estimator as printed is up to {worse:.2f} places farther off."
+    note(figure, f"Off: from the method's own ranking without noise. {ESTIMATORS} {grey} Bars: 95 %.")
     return figure
 
 
@@ -241,14 +238,10 @@ def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
     ways = [name for name in frame if name not in ("survey", "item")]
     usual = frame[ways].mode(axis=1)[0]
     differ = frame[ways].ne(usual, axis=0).groupby(frame.survey, sort=False).any()
-    alike = len(ways) - differ.sum(axis=1)
     moved = frame[frame[ways].nunique(axis=1) > 1]
-    same, some = alike[alike == len(ways)].index, alike[alike < len(ways)].index
-    told = [f"all {len(ways)} ways rank the {item_kind(str(it))} alike" for it in same]
-    told += [f"{alike[it]} of {len(ways)} the {item_kind(str(it))}" for it in some]
     others = " and ".join(name for name in ways if differ[name].any())
     exchanged = " and ".join(map(item_name, moved["item"]))
-    message = f"Without noise {', and '.join(told)}; {others} alone exchange {exchanged}"
+    message = f"Without noise {others} alone exchange {exchanged}"
     figure, made = panels(len(differ), message=message, height=2.7)
     colours = dict(zip(moved.index, COLOURS, strict=False))
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
@@ -273,7 +266,7 @@ def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_spent(frame: pd.DataFrame) -> Figure:
     """Provable privacy loss over the epsilon of the axis, as printed, a panel a survey and a row a promise."""
-    message = "Counting spends more privacy than Figure 8 of the paper says, the estimator less"
+    message = "Counting spends more privacy than Figure 8 says, the estimator less"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.1, sharey=True)
     looks = {"counts": ("counting", "wins"), "MLE": ("estimator, at most", "MLE as printed")}
     names = {"the same, compared pairs public": "any pairs, which ones is public"}
@@ -293,10 +286,7 @@ def draw_spent(frame: pd.DataFrame) -> Figure:
 def draw_same_noise(frame: pd.DataFrame) -> Figure:
     """In how many percent of the runs the estimator and a score give the same order, a panel a survey."""
     uneven = 100 * frame["same order"][(frame.score == "net wins") & (frame["table"] != "equally often")]
-    message = (
-        f"With the same noise the estimator ranks as net wins do in {uneven.min():.0f} to {uneven.max():.0f} % of the "
-        "runs, and always when all pairs are compared equally often"
-    )
+    message = f"Estimator and net wins agree in {uneven.min():.0f} to {uneven.max():.0f} % of runs"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
     names = {
         "dropped": "undecided answers dropped",

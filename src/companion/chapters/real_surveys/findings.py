@@ -180,10 +180,7 @@ _DARK = 0.17
 def draw_advantage(frame: pd.DataFrame) -> Figure:
     """How much more the MLE misses than counts, as printed: a panel a kind of privacy, a field a setting."""
     groups = list(frame.groupby("unit", sort=False))
-    message = (
-        "Under much noise counting finds more of the best (+, bluish), under little the estimator (−, reddish): "
-        "difference in percentage points"
-    )
+    message = "Counting finds more under much noise, the estimator under little"
     figure, made = panels(len(groups), message=message, height=2.7)
     for axes, (unit, rows) in zip(made, groups, strict=True):
         table = rows.pivot_table(index="along", columns="epsilon", values="more")

@@ -182,7 +182,7 @@ def net_or_mle(
 @styled
 def draw_incomplete(frame: pd.DataFrame) -> Figure:
     """Error against the share of compared pairs, a panel a kind of graph; bars are 95 % intervals."""
-    message = "Net wins are as good as any, unless leagues rarely meet: then it pays to make public who met whom"
+    message = "Net wins are as good as any, unless leagues rarely meet"
     figure, made = panels(frame.graph.nunique(), message=message, height=3.1, sharey=True)
     names = {"Erdős–Rényi": "every pair equally likely", "two leagues": "two leagues, rarely meeting"}
     for axes, (graph, rows) in zip(made, frame.groupby("graph", sort=False), strict=True):

@@ -134,7 +134,7 @@ def draw_figure_8(frame: pd.DataFrame) -> Figure:
     """Mean absolute rank difference against epsilon as printed, a panel a survey; bars are 95 % intervals."""
     apart = frame.pivot_table(index=["survey", "epsilon"], columns="curve", values="mean")
     worse = max((apart["perturbed MLE"] - apart["noisy counts"]).max(), 0)
-    message = f"At the ε that the paper names, the estimator is up to {worse:.1f} places farther off than counting"
+    message = f"The estimator is up to {worse:.1f} places farther off than counting"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.9, sharey=True)
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         mle, counts = (rows[rows.curve == name].sort_values("epsilon") for name in ("perturbed MLE", "noisy counts"))

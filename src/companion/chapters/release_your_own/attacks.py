@@ -168,7 +168,7 @@ _GUESSED = "right guesses which of two\nballots a person gave, %"
 @styled
 def draw_averaged(frame: pd.DataFrame) -> Figure:
     """Share of right guesses against the number of releases, and the most that the sum of their epsilons allows."""
-    figure, (axes,) = panels(message="Each release says next to nothing; the mean of many says it all", height=3.1)
+    figure, (axes,) = panels(message="One release says next to nothing, the mean of many everything", height=3.1)
     axes.plot(frame.releases, 100 * frame["at most"], "--", color=COLOURS[1], lw=1.2, label="no attacker does better")
     look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "ms": 4, "label": "takes the mean"}
     axes.errorbar(frame.releases, 100 * frame.guessed, 100 * BAR * frame.se, **look)
@@ -188,10 +188,7 @@ def draw_averaged(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_labelled(frame: pd.DataFrame) -> Figure:
     """Share of right guesses about a rare item against epsilon, by where the labels come from."""
-    message = (
-        "A list of items taken from the data betrays the only person who named one of them, far beyond the promise "
-        "where ε is small; a list declared beforehand does not"
-    )
+    message = "Items taken from the data betray a person who alone names one"
     figure, (axes,) = panels(message=message, height=3.1)
     bound = frame[["epsilon", "at most"]].drop_duplicates()
     axes.plot(bound.epsilon, 100 * bound["at most"], "--", color="0.4", lw=1.2, label="promised: no more")
@@ -213,7 +210,7 @@ def draw_labelled(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_doubled(frame: pd.DataFrame) -> Figure:
     """Share of right guesses of the best attacker against the ways in which a name is written."""
-    message = "Whoever counts names instead of people gives one person many ballots, and soon breaks the promise"
+    message = "Whoever counts names instead of people soon breaks the promise"
     names = {"names as written": "each name counted, as written", "one person": "each person counted once"}
     figure, (axes,) = panels(message=message, height=3.1)
     for (tool, part), colour, mark in zip(frame.groupby("tool", sort=False), COLOURS[1::-1], "os", strict=True):

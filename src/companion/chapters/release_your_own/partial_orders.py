@@ -81,7 +81,7 @@ def plane() -> pd.DataFrame:
 @styled
 def draw_plane(table: pd.DataFrame) -> Figure:
     """The hexagon of full rankings, with all other ballots in it."""
-    message = "No tie and no missing item leads out of the hexagon of full rankings"
+    message = "Ties and missing items stay within the hexagon of full rankings"
     figure, (axes,) = panels(message=message, height=3.3 if on_phone() else 4.6)
     full = table[table.kind == 0]
     round_ = full.iloc[np.argsort(np.arctan2(full.y, full.x))]

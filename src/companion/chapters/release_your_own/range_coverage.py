@@ -213,8 +213,10 @@ def draw_coverage(frame: pd.DataFrame) -> Figure:
     """How often all ranges hold, less how often they should, a point a setting."""
     error = np.sqrt(frame.level * (1 - frame.level) / frame.repetitions)
     missed = int((frame.right + 2 * error < frame.level).sum())
-    often = f"in {missed} of {len(frame)} settings" if missed else "never clearly"
-    figure, (axes,) = panels(message=f"Ranges of places are {often} less often right than they say", height=4.8)
+    message = "Ranges of places are never clearly less often right than they say"
+    if missed:
+        message = f"In {missed} of {len(frame)} settings ranges are less often right than said"
+    figure, (axes,) = panels(message=message, height=4.8)
     kinds = [("", COLOURS[0], "o"), ("persons", COLOURS[1], "s"), ("answers", COLOURS[2], "^")]
     said = {"": "noise", "persons": "noise and persons drawn", "answers": "noise and answers drawn"}
     named: dict[str, Any] = {}
@@ -265,10 +267,12 @@ def example(epsilon: float = 1.0) -> pd.DataFrame:
 def draw_example(frame: pd.DataFrame) -> Figure:
     """A point for the place, a thick bar for the noise, a thin one with sampling."""
     first = frame.iloc[0]
-    sure = "is first, whatever the noise did;" if first.highest == 1 else "leads, but the noise leaves others a chance;"
-    rivals = " or ".join(frame[1:].loc[frame["lowest with sampling"] == 1, "item"])
-    others = f"{rivals} might be" if rivals else "so it is"
-    figure, (axes,) = panels(message=f"{first['item']} {sure} among all students {others}", height=3.0)
+    sure = "is surely first here" if first.highest == 1 else "leads here, though not surely"
+    rivals = list(frame[1:].loc[frame["lowest with sampling"] == 1, "item"])
+    message = f"{first['item']} {sure}; among all students {rivals[0] if len(rivals) == 1 else 'others'} might be"
+    if not rivals:
+        message = f"{first['item']} {sure}, and among all students"
+    figure, (axes,) = panels(message=message, height=3.0)
     rows, low, high = np.arange(len(frame)), frame["lowest with sampling"], frame["highest with sampling"]
     drawn = axes.hlines(rows, low - 0.12, high + 0.12, color=COLOURS[1], linewidth=2)
     noise = axes.hlines(rows, frame.lowest - 0.12, frame.highest + 0.12, color=COLOURS[0], linewidth=8)

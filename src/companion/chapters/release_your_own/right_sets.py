@@ -87,7 +87,7 @@ def gaps(ks: Iterable[int], items: int = 1000, epsilon: float = 1.0) -> pd.DataF
 @styled
 def draw_gaps(frame: pd.DataFrame) -> Figure:
     """Gap against k, a line a mechanism."""
-    message = "Beyond ten items, one pass of Laplace noise needs hardly a wider gap for a longer list; the others do"
+    message = "One pass of Laplace noise needs hardly wider gaps for longer lists"
     figure, (axes,) = panels(message=message, height=3.2)
     for (name, part), marker in zip(frame.groupby("mechanism", sort=False), "os^", strict=True):
         axes.plot(part.k, part.gap, marker=marker, label=str(name))

@@ -244,8 +244,10 @@ def draw_places(frame: pd.DataFrame) -> Figure:
     """Places that the noise leaves open, a row an item: a bar for them, the release as a point."""
     fixed = list(frame.item[frame.lowest == frame.highest])
     keep = "keeps" if len(fixed) == 1 else "keep"
-    kept = f"only {_listed(fixed)} {keep} one place" if fixed else "no place is certain"
-    figure, (axes,) = panels(message=f"By the noise alone {kept}", height=2.8)
+    message = f"Only {_listed(fixed)} {keep} one place under noise" if fixed else "No place is certain under noise"
+    if len(fixed) == len(frame):
+        message = "Every topic keeps one place under noise"
+    figure, (axes,) = panels(message=message, height=2.8)
     rows = np.arange(len(frame))
     low, high = frame["lowest drawn"] - 0.12, frame["highest drawn"] + 0.12
     drawn = axes.hlines(rows, low, high, color=COLOURS[5], lw=2.5)

@@ -155,10 +155,7 @@ def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> di
 def draw_rankings_needed(frame: pd.DataFrame) -> Figure:
     """Rankings for power 0.8 against the number of items, at fixed spread and at fixed distance from uniform."""
     groups = list(frame.groupby("held", sort=False))
-    message = (
-        "At a fixed lean more items help, at a fixed distance from random they hurt both tests; "
-        "Friedman's test needs fewer rankings than UNIF"
-    )
+    message = "A fixed lean gets easier with more items, a fixed distance harder"
     figure, made = panels(len(groups), message=message, height=3.0)
     looks = {"UNIF": CALIBRATION["corrected"], "Friedman": CALIBRATION["net wins"]}
     for axes, (held, rows) in zip(made, groups, strict=True):

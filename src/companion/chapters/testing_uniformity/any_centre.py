@@ -108,10 +108,7 @@ _NAMES = {"MA, any centre": "MA, any fixed centre", "MA, first ranking": "MA, ce
 def draw_any_centre(frame: pd.DataFrame) -> Figure:
     """Power of UNIF and of two readings of MA against 1 - phi, a panel for each number of items and of rankings."""
     groups = list(frame.groupby(["n_items", "n_rankings"], sort=True))
-    message = (
-        "With few rankings a fixed centre puts a ceiling on Mallows's test (MA); "
-        "the first ranking as its centre takes that away"
-    )
+    message = "With few rankings, a fixed centre puts a ceiling on Mallows's test"
     figure, made = panels(len(groups), message=message, height=2.3, columns=2, sharey=True)
     for axes, ((items, rankings), rows) in zip(made, groups, strict=True):
         for (test, calibration), part in rows.groupby(["test", "calibration"], sort=False):

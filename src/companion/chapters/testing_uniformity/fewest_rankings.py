@@ -118,10 +118,7 @@ def overlap_table(items: Iterable[int], epsilon: float, n: int) -> pd.DataFrame:
 @styled
 def draw_samples(frame: pd.DataFrame) -> Figure:
     """Rankings against items at a fixed epsilon: what UNIF draws, what any test needs, what the abstract says."""
-    message = (
-        "At a fixed distance from random, long lists take more rankings if nobody knows the order, not fewer as the "
-        "abstract has it"
-    )
+    message = "Where nobody knows the order, long lists take more rankings, not fewer"
     figure, (axes,) = panels(message=message, height=3.4)
     items, as_printed = frame["items"], CALIBRATION["as printed"]["color"]
     axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="what UNIF asks for")

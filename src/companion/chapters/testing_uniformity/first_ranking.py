@@ -188,10 +188,7 @@ def check_accurate(delta: float = 0.05, least: float = 0.005) -> Iterator[Check]
 @styled
 def draw_ma_power(frame: pd.DataFrame) -> Figure:
     """Power of the readings of MA against 1 - phi; at 0 their size."""
-    message = (
-        "A centre estimated from the same rankings makes Mallows's test reject shuffled ones, "
-        "unless its threshold is simulated"
-    )
+    message = "With an estimated centre, the usual threshold rejects shuffled rankings, too"
     figure, (axes,) = panels(message=message, height=3.2)
     for colour, mark, (reading, part) in zip(COLOURS, "osD^v", frame.groupby("reading", sort=False), strict=False):
         axes.errorbar(part.gap, part["mean"], BAR * part.se, capsize=2, color=colour, marker=mark, label=str(reading))

@@ -234,11 +234,7 @@ def least_samples(items: int, theta: float, delta: float) -> float:
 def draw_rulers(frame: pd.DataFrame) -> Figure:
     """A `ruler_table`: a fixed phi on the ruler of distances, a fixed distance on that of agreement."""
     phi, epsilon = frame.phi.iloc[0], frame.epsilon.iloc[0]
-    few, many = frame["items"].min(), frame["items"].max()
-    message = (
-        f"From {few:,} items to {many:,}, a fixed agreement gets ever further from shuffled; a fixed distance from it "
-        "is ever less agreement"
-    )
+    message = "With more items, the same agreement is ever further from shuffled"
     figure, (first, second) = panels(2, message=message, height=2.8, sharey=True)
     rows = np.arange(len(frame))
     low = 10 ** math.floor(math.log10(frame.gap.min()) - 1)
@@ -280,10 +276,7 @@ def percent(share: float) -> str:
 def draw_condition(frame: pd.DataFrame) -> Figure:
     """1 - phi_epsilon against m for several epsilon with Theorem 4's line; and the least epsilon that reaches it."""
     laws, bound = frame.dropna(subset="epsilon"), frame[frame.epsilon.isna()]
-    message = (
-        "With many items Theorem 4 asks for an ever greater multiple of the agreement that rankings have "
-        "at any fixed distance from chance"
-    )
+    message = "Theorem 4 asks for far more agreement than long rankings have"
     figure, (first, second) = panels(2, message=message, height=3.2)
     as_printed = CALIBRATION["as printed"]["color"]
     for colour, (epsilon, part) in zip(COLOURS[2:], laws.groupby("epsilon", sort=False), strict=False):

@@ -25,10 +25,7 @@ def decks(n_items: int, gaps: Iterable[float]) -> pd.DataFrame:
 def draw_decks(frame: pd.DataFrame) -> Figure:
     """A dot an item, its place in one ranking against its place in the common order, a panel a spread."""
     groups = list(frame.groupby("gap"))
-    message = (
-        "A slight lean towards a common order (φ near 1) cannot be seen in a single ranking; "
-        "a strong one (smaller φ) can"
-    )
+    message = "A single ranking shows a strong lean, but not a slight one"
     height = 1.7 if on_phone() else 2.5
     figure, made = panels(len(groups), message=message, height=height, on_phone=len(groups), sharex=True, sharey=True)
     for axes, (gap, part) in zip(made, groups, strict=True):

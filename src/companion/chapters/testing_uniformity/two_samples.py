@@ -366,7 +366,7 @@ def distance_laws(
 @styled
 def draw_distance_laws(frame: pd.DataFrame) -> Figure:
     """Distribution functions of the distance of two rankings, with the printed and the exact threshold."""
-    message = "Two rankings with a common lean lie closer than shuffled ones; the printed threshold is too strict"
+    message = "Two rankings with a common lean lie closer than shuffled ones"
     figure, (axes,) = panels(message=message, height=3.0)
     for (law, part), colour in zip(
         frame.groupby("law", sort=False), ("black", COLOURS[3], COLOURS[2], COLOURS[5]), strict=False

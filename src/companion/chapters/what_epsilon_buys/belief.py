@@ -225,7 +225,7 @@ def numbers(others: NDArray[np.int64], epsilon: float, before: float = 0.1) -> d
 def draw_most(frame: pd.DataFrame) -> Figure:
     """Belief after against belief before, a line an epsilon with its name on it."""
     spoken = float(frame["told"].iloc[0])
-    message = f"At ε = {spoken:g} a belief of 50 % in what one person said becomes {100 * gain(spoken):.0f} % at most"
+    message = f"At ε = {spoken:g} even odds become {100 * gain(spoken):.0f} % at most"
     figure, (axes,) = panels(message=message, height=3.6)
     axes.plot([0, 100], [0, 100], color="0.5", lw=1, ls="--")
     epsilons = sorted(frame["epsilon"].unique())
@@ -259,9 +259,7 @@ def draw_twenty(frame: pd.DataFrame) -> Figure:
     within = bool(frame["belief"].between(1 - frame["at most"], frame["at most"], inclusive="neither").all())
     subject = "Every release teaches" if within else "Most releases teach"
     moved = 100 * (frame.loc[frame["published"] == ORDER, "belief"] - 0.5).abs().max()
-    message = (
-        f"{subject} less than the promise allows; the order alone moves a belief by less than {math.ceil(moved)} points"
-    )
+    message = f"{subject} less than the promise allows"
     figure, made = panels(len(epsilons), message=message, height=1.65, columns=1, sharex=True)
     width = 1.2 if on_phone() else 0.6
     for axes, epsilon in zip(made, epsilons, strict=True):
@@ -281,7 +279,8 @@ def draw_twenty(frame: pd.DataFrame) -> Figure:
     cap = 100 * frame.loc[frame["epsilon"] == epsilons[0], "at most"].iloc[0]
     made[0].annotate("promise", (cap + 1, RELEASES + 6), fontsize=8.5, color=COLOURS[1])
     made[-1].set_xlabel("belief in what one person said, % (before: 50 %)")
-    note(figure, f"A dot: one of {RELEASES} equally likely releases. Dashed: the belief before it.")
+    alone = f"The order alone moves it by less than {math.ceil(moved)} points."
+    note(figure, f"A dot: one of {RELEASES} equally likely releases. Dashed: the belief before it. {alone}")
     return figure
 
 

@@ -90,8 +90,8 @@ def draw_releases(frame: pd.DataFrame) -> Figure:
     items, number = frame["place"].max(), frame["release"].max()
     least = f"ε = {epsilons[0]:g}".replace(" ", "\N{NO-BREAK SPACE}")
     orders = frame[frame["epsilon"] == epsilons[0]].groupby("release")["item"].agg(tuple).nunique()
-    changes = "changes from release to release" if orders > 1 else "is the same in all of these"
-    message = f"The same ballots, ranked again and again: at {least} the order {changes}"
+    changes = "changes from release to release" if orders > 1 else "is the same in all releases"
+    message = f"At {least} the order {changes}"
     figure, made = panels(len(epsilons), message=message, height=0.2 * items + 0.45, columns=1, sharex=True)
     letters = names(items)
     for axes, epsilon in zip(made, epsilons, strict=True):

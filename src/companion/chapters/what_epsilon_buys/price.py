@@ -74,10 +74,7 @@ def numbers(frame: pd.DataFrame, epsilon: float) -> dict[str, str]:
 def draw_frontier(frame: pd.DataFrame) -> Figure:
     """Pairs in the wrong order against the most that a belief may become, a line a number of people."""
     middle = frame[(frame["trust"] == "curator") & (frame["people"] == 400) & (frame["epsilon"] == 0.5)].iloc[0]
-    message = (
-        f"That nobody's guess about you passes {100 * middle['belief']:.0f} % costs "
-        f"a vote of 400 people {100 * middle['lost']:.0f} % of its pairs, if somebody is trusted"
-    )
+    message = f"A cap of {100 * middle['belief']:.0f} % on belief costs {100 * middle['lost']:.0f} % of pairs"
     figure, made = panels(len(TRUST), message=message, height=3.2, sharey=True)
     shown = [epsilon for epsilon in EPSILONS if 0.2 < epsilon < 10]
     for axes, (trust, title) in zip(made, TRUST.items(), strict=True):

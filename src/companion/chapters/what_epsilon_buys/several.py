@@ -63,7 +63,7 @@ def draw_added_up(frame: pd.DataFrame) -> Figure:
     cap = frame["sum"].iloc[-1]
     message = "A promise for each weekly release bounds almost nothing after a year"
     if cap < 0.95:
-        message = f"After a year of weekly releases their promises bound a belief by {100 * cap:.0f} %"
+        message = f"After a year of weekly releases belief is bounded by {100 * cap:.0f} %"
     figure, (axes,) = panels(message=message, height=3.3)
     lines = {
         "sum": "at most, as epsilons add",

@@ -269,10 +269,7 @@ def draw_advice(frame: pd.DataFrame) -> Figure:
     most = alone["use"].mode()[0]
     others = alone.loc[alone["use"] != most, "people"].min()
     few = frame.loc[frame["people"] < others, "people"].max()
-    message = (
-        f"With up to {few:,} people take {most}: no other method alone is best there; "
-        f"with {others:,} or more, others can be"
-    )
+    message = f"With up to {few:,} people no method beats {_SPOKEN.get(most, most)}"
     return _map(frame, message)
 
 
@@ -359,6 +356,8 @@ _PLAIN = {
     "LocalTwoStage": " (two rounds)",
     "LocalPairs": " (several pairs each)",
 }
+#: What a title calls a method.
+_SPOKEN = {"PrivateBorda": "noise on mean places", "NoisyMatrix": "noise on all pairs"}
 #: Half of all pairs are wrong in a random order: no map of pairs is darker.
 _DARKEST = dict.fromkeys(("ranking", "consensus"), 0.5)
 #: What the numbers of a question's map are.
@@ -383,16 +382,12 @@ _GIVEN = {
 
 #: What the map of a question shows.
 _MESSAGES = {
-    "ranking": "What an order made of comparisons loses is a matter of people and ε; the method seldom matters",
-    "strengths": "With 20 items or more, at least 400 people and ε of 2 or more, PerturbedMLE alone is best "
-    "at strengths",
-    "consensus": "As a rule even the best method errs more, the fewer the people and the smaller ε; with somebody "
-    "trusted, where one alone is best, it is mostly PrivateBorda",
-    "winner": "Somebody trusted, ten thousand people name the winner at any ε",
-    "topk": "Somebody trusted, ten thousand people find the top k from ε = 0.2 on; nobody trusted, a million "
-    "do only at large ε",
-    "agreement": "Somebody trusted, NoisyNorm is the best test nearly everywhere; nobody trusted, agreement is seen "
-    "only at a large ε and with enough items",
+    "ranking": "People and ε decide what is lost, seldom the method",
+    "strengths": "With many people and a large ε the perturbed estimate is best",
+    "consensus": "Few people and a small ε cost even the best method pairs",
+    "winner": "With trust, 10,000 people name the winner at any ε",
+    "topk": "With trust, 10,000 people find the top k at ε = 0.2",
+    "agreement": "With trust, noise on the norm of all ranks is mostly best",
 }
 
 

@@ -322,7 +322,7 @@ def draw_ratios(frame: pd.DataFrame) -> Figure:
     groups = sorted(frame.groupby("question"), key=lambda group: list(_TITLES).index(str(group[0])))
     rows = [part["peer"].nunique() for _, part in groups]
     better, worse = int((frame["low_plan"] > 1).sum()), int((frame["high_plan"] < 1).sum())
-    message = "At equal privacy other packages mostly lose more than the method that our guide recommends (right of 1)"
+    message = "At equal privacy other packages mostly lose more than our guide's choice"
     each = 0.6 + 0.42 * sum(rows) / len(rows)
     shape: dict[str, Any] = {"columns": 1, "sharex": True, "height_ratios": rows}
     figure, made = panels(len(groups), message=message, height=each, **shape)

@@ -167,7 +167,7 @@ def _told(frame: pd.DataFrame) -> str:
     row = times.iloc[len(times) // 2].dropna()
     low, high = (f"{float(f'{it:.2g}'):,g}" for it in (row.min(), row.max()))
     span = low if low == high else f"{low} to {high}"
-    return f"Without trust the same accuracy takes {span} times as many people at ε = {times.index[len(times) // 2]:g}"
+    return f"Without trust, ε = {times.index[len(times) // 2]:g} takes {span} times the people"
 
 
 def numbers(frame: pd.DataFrame, items: int, epsilon: float) -> dict[str, str]:

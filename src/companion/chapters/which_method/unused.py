@@ -135,10 +135,7 @@ _MARKS = (
 def draw_used(frame: pd.DataFrame) -> Figure:
     """Share of epsilon known to be used, if that is often little: least, middle and most over all cells."""
     less = frame[frame["median"] < 1 - ALLOWED].sort_values(["median", "method", "delta"]).reset_index(drop=True)
-    message = (
-        f"{len(less)} of {len(frame)} methods use less than {100 * (1 - ALLOWED):g}\N{NO-BREAK SPACE}% of the ε "
-        "that they promise, as far as is known, in half of their settings or more"
-    )
+    message = f"{len(less)} of {len(frame)} methods seem to use less than all of ε"
     figure, (axes,) = panels(message=message, height=0.8 + (0.4 if on_phone() else 0.26) * len(less))
     spent = less["delta"] > 0
     for at, colour, label in ((~spent, COLOURS[0], "δ = 0"), (spent, COLOURS[1], "δ = 10⁻⁶")):

@@ -28,7 +28,7 @@ def test_trun_starts_at_its_size_and_the_others_near_theirs() -> None:
     assert first[BUCKETED] < 0.1
     assert first[RANKS] < 0.15
     assert last[RANKS] > 0.9
-    assert any_epsilon.draw_powers(frame).get_suptitle().endswith("that they are not random")
+    assert any_epsilon.draw_powers(frame).get_suptitle().endswith("of shuffled rankings not random")
 
 
 def test_numbers_follow_from_epsilon() -> None:
@@ -47,5 +47,5 @@ def test_rankings_are_those_of_the_page_behind() -> None:
 
 def test_a_loss_below_the_promise_is_said_so() -> None:
     broken, kept = (acceptance_curve(10, 100, 0.5, epsilon, 0.05) for epsilon in (1 / 3, 5.0))
-    assert "moves it too far" in draw_acceptance(broken).get_suptitle().replace("\n", " ")
+    assert "to keep its promise" in draw_acceptance(broken).get_suptitle().replace("\n", " ")
     assert "keeps the promise" in draw_acceptance(kept).get_suptitle().replace("\n", " ")

@@ -41,7 +41,7 @@ def test_the_headline_follows_from_the_price():
         messages[epsilon] = " ".join(figure.get_suptitle().split())
         assert len(figure.axes) == 2
     assert messages == {
-        0.05: "With noise for ε = 0.05 no place is sure any more",
-        1.0: "With noise for ε = 1 London, Paris and Stockholm keep their places; the others may change theirs",
-        4.0: "With noise for ε = 4 London, Paris, Milano and Stockholm keep their places; the others may change theirs",
+        0.05: "Under noise no place is sure any more",
+        1.0: "Under noise only London, Paris and Stockholm keep their places",
+        4.0: "Under noise only London, Paris, Milano and Stockholm keep their places",
     }

@@ -53,10 +53,7 @@ def test_the_strip_of_noiseless_orders_names_who_moves():
     ways = frame.set_index(["survey", "item"])
     moved = ways.index[ways.nunique(axis=1) > 1]
     assert list(moved) == [("CEMS", "StGallen"), ("CEMS", "Barcelona")]
-    assert message == (
-        "Without noise all 5 ways rank the concerns alike, and 4 of 5 the universities; wins alone exchange St. Gallen "
-        "and Barcelona"
-    )
+    assert message == "Without noise wins alone exchange St. Gallen and Barcelona"
     answers = survey_likelihood.survey_data("CEMS")
     points = {
         item: answers.points[answers.first == at].sum() + (2 - answers.points[answers.second == at]).sum()
@@ -65,7 +62,7 @@ def test_the_strip_of_noiseless_orders_names_who_moves():
     assert points["Barcelona"] > points["StGallen"], "two points a win, one an undecided answer"
     assert [len(axes.lines) for axes in figure.axes] == [6, 4]
     exchanged = s.draw_noiseless_orders(frame.assign(MLE=frame.wins)).get_suptitle().replace("\n", " ")
-    assert "3 of 5 the universities; wins and MLE alone exchange" in exchanged
+    assert "wins and MLE alone exchange" in exchanged
 
 
 def test_figures_draw_what_they_are_given():
@@ -100,8 +97,9 @@ def test_numbers_and_messages_follow_from_the_price():
     assert told[1.0]["told-share-cems"] == told[3.0]["told-share-cems"], "at the smallest one"
     costs = {e: s.costs(e) for e in frames}
     assert (costs[1.0]["noise-net"], costs[3.0]["noise-net"]) == ("18", "6")
-    said = r"At equal privacy, ε = (.*), .* most (.*) places apart; the estimator as printed is up to (.*) farther off"
     for e, (_, equal) in frames.items():
-        found = re.fullmatch(said, " ".join(s.draw_equal_privacy(equal).get_suptitle().split()))
-        assert float(found[1]) == e
-        assert 0 < float(found[2]) < float(found[3]) < 1
+        figure = s.draw_equal_privacy(equal)
+        said = " ".join(" ".join(text.get_text() for text in figure.texts).split())
+        found = re.search(r"at most (\S+) places .* ε = (\S+), .* printed is up to (\S+) places farther off", said)
+        assert float(found[2]) == e
+        assert 0 < float(found[1]) < float(found[3]) < 1

@@ -101,6 +101,6 @@ def test_the_pictures_say_what_their_titles_say(coverage):
     assert (example["lowest with sampling"] <= example.lowest).all()
     assert (example["highest with sampling"] >= example.highest).all()
     title = " ".join(range_coverage.draw_example(example).get_suptitle().split())
-    assert ("is first, whatever the noise did" in title) == (example.highest[0] == 1)
+    assert ("is surely first here" in title) == (example.highest[0] == 1)
     assert range_coverage.draw_coverage(coverage).axes[0].get_yticklabels()
     assert (right_sets.gaps([1, 30]).groupby("mechanism").gap.apply(lambda gap: gap.is_monotonic_increasing)).all()

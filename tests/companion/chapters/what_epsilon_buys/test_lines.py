@@ -50,11 +50,11 @@ def test_a_better_guess_is_right_as_often_as_the_chapter_says():
 
 
 def test_figures_say_what_other_parameters_give():
-    assert "At ε = 0.2 a belief of 50 % in what one person said becomes 55 % at most" in " ".join(
+    assert "At ε = 0.2 even odds become 55 % at most" in " ".join(
         belief.draw_most(belief.most([0.2, 1.0], told=0.2)).get_suptitle().split()
     )
     weeks = several.added_up(3, 0.02)
     assert f"by {100 * gain(52 * 0.02):.0f} %" in " ".join(several.draw_added_up(weeks).get_suptitle().split())
     still = outcomes.releases(outcomes.people_of(3, 4000), [3.0], number=5)
-    assert "is the same in all of these" in " ".join(outcomes.draw_releases(still).get_suptitle().split())
+    assert "is the same in all releases" in " ".join(outcomes.draw_releases(still).get_suptitle().split())
     assert price.numbers(price.frontier(arena.load(), 20), 0.9)["belief"] == f"{gain(1.0):.0%}"

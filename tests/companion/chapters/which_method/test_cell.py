@@ -53,7 +53,7 @@ def test_the_figure_follows_its_parameters():
     said = cell.numbers(found)
     assert [said[name] for name in ("items", "persons", "epsilon", "many")] == ["6", "80", "0.3", "320"]
     message = cell.draw_contest(found).get_suptitle().replace("\n", " ")
-    assert message.startswith(f"6 items, ε = 0.3: 80 ballots lose {said['lost']} of the pairs")
+    assert message == f"80 ballots lose {said['lost']} by the best method, {said['most']} by the worst"
     assert found.groupby(["people", "trust"])["alike"].any().all()
 
 
@@ -64,7 +64,7 @@ def test_what_trusting_nobody_takes_is_read_off_the_frame(alone):
         for name in needed.ASKED
         for epsilon in (0.5, 2.0)
     ]
-    said = "3 times as many people at ε = 2" if alone < math.inf else "100,000,000 people are too few"
+    said = "ε = 2 takes 3 times the people" if alone < math.inf else "100,000,000 people are too few"
     message = needed.draw_people(pd.DataFrame(rows)).get_suptitle().replace("\n", " ")
     assert said in message
     told = needed.numbers(pd.DataFrame(rows), 6, 2.0)["alone-top"]
