@@ -127,7 +127,10 @@ def test_readme_and_front_page_say_the_same_numbers():
     readme = (root / "README.md").read_text()
     ledger = load_ledger(root)
     found = counts(ledger, records)
-    sentence = "{claims} statements have been put to the test by machine: {hold} simply hold, {slips} have a slip of the pen, {wrong} need a change"
+    sentence = (
+        "{claims} statements have been put to the test by machine: {hold} simply hold, {slips} have a slip of the pen, "
+        "{wrong} need a change"
+    )
     words = {"3": "three", "6": "six"}
     rest = (
         f"{words[found['unchecked']]} could not be checked, and {words[found['broken']]} of the {found['wrong']} break"
