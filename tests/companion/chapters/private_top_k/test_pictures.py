@@ -28,7 +28,7 @@ def test_what_the_pictures_of_the_road_say_follows_from_its_parameters():
     one = pictures.found([0.05, 0.2, 5.0], 50, 3, items=200, k=7, delta=1e-3)
     assert one.k.unique().tolist() == [7]
     assert one["mean"].between(0, 7).all()
-    assert "Gumbel noise finds 6" in pictures.draw_found(one).get_suptitle().replace("\n", " ")
+    assert " of 7 " in pictures.draw_found(one).get_suptitle().replace("\n", " ")
     lists = pictures.found_by_k([3, 40], 0.2, 50, 3, items=200, delta=1e-3)
     assert "more of a long list" in pictures.draw_recall_by_k(lists).get_suptitle().replace("\n", " ")
     alike = pictures.found_by_k([3], 5.0, 50, 3, items=200, delta=1e-3)
