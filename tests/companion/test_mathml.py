@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from html import unescape
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -31,9 +32,7 @@ def mathml() -> Iterator[ModuleType]:
     """The extension of the book, and what it imports."""
     sys.path.insert(0, str(REPOSITORY / "book" / "_ext"))
     try:
-        import mathml
-
-        yield mathml
+        yield import_module("mathml")
     finally:
         sys.path.pop(0)
 
