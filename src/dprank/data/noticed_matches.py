@@ -1,4 +1,4 @@
-"""Scores beside answers: of matches that were not played to their end, that were drawn, or that the other one won."""
+"""Scores beside answers: of matches not played to their end, drawn, or lost by who has more; or of each item apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dprank.data.places import number_of
 if TYPE_CHECKING:
     from dprank.data.noticed_cells import Raw
 
-__all__ = ["in_results", "in_scores", "unplayed"]
+__all__ = ["in_halves", "in_results", "in_scores", "unplayed"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -37,6 +37,14 @@ _POINTS = _set(
     doelpunten poäng mål ftg fthg ftag hg ag hs as ft for against"""
 )
 _LEAST = _set("rank ranking seed elo odds price time seconds strokes place position handicap age id no number")
+#: What tells the column of one item from that of the other.
+_SIDES = frozenset(
+    frozenset(pair.split())
+    for pair in (
+        "left right", "l r", "a b", "x y", "1 2", "0 1", "first second", "one two", "home away", "h a", "top bottom",
+        "links rechts", "heim gast", "gauche droite", "izquierda derecha", "sinistra destra", "vanster hoger",
+    )
+)  # fmt: skip
 _SCORE = re.compile(r"[0-9]{1,3}\s*[-–−:/]\s*[0-9]{1,3}")
 #: What is written for matches that were not played, or not to their end.
 _UNPLAYED = _set(
@@ -114,6 +122,44 @@ def in_results(raw: Raw, intake: Intake) -> Iterator[str]:
                 "Write tie for their answer, and say with --map that it is 0.5"
             )
         return
+
+
+def in_halves(raw: Raw, intake: Intake) -> Iterator[str]:
+    """Sentences on answers that measure one item, where another column, called alike, measures the other.
+
+    Examples
+    --------
+    >>> sides("stars_left", "stars_right"), sides("Rating A", "Rating B"), sides("stars", "hotel_stars")
+    (True, True, False)
+    """
+    if raw.declared.kind != "comparisons" or raw.declared.form != "long" or len(raw.declared.columns) < 3:
+        return
+    answer = raw.declared.columns[2]
+    values = _values(raw, answer)
+    for name in intake.unused:
+        other = _values(raw, name) if len(values) > 2 and sides(answer, name) else set[float]()
+        if 2 * len(values & other) >= len(other) > 1:
+            yield (
+                f"the answer stands in {shown(answer)}, and {shown(name)} has numbers of the same kind and is not "
+                "used: does each measure one of the two items? Then an answer is which of them has more: write a column with "
+                "1 for the first item, 0 for the second, 0.5 for a tie, and say --map outcome"
+            )
+
+
+def sides(one: str, other: str) -> bool:
+    """Whether two columns are called alike, but for the side whose they are."""
+    first, second = ([word for it in words_of(name) for word in re.findall(r"\d+|\D+", it)] for name in (one, other))
+    apart = [frozenset(it) for it in zip(first, second, strict=False) if it[0] != it[1]]
+    return len(first) == len(second) > 1 and len(apart) == 1 and apart[0] in _SIDES
+
+
+def _values(raw: Raw, name: str) -> set[float]:
+    """The different numbers of a column, if it has numbers."""
+    column = raw.column(name)
+    if column is None:
+        return set()
+    numbers = np.array([number_of(str(it)) for it in column.unique()])
+    return set(numbers[np.isfinite(numbers)].tolist())
 
 
 def _scores(raw: Raw, intake: Intake) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:

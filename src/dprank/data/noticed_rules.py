@@ -22,7 +22,7 @@ from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_labels import in_labels, in_totals
 from dprank.data.noticed_lines import in_names
 from dprank.data.noticed_lost import in_again, in_lost, in_spelt, in_unnamed
-from dprank.data.noticed_matches import in_results, in_scores
+from dprank.data.noticed_matches import in_halves, in_results, in_scores
 from dprank.data.noticed_melted import in_full
 from dprank.data.noticed_mirrors import in_mirrors
 from dprank.data.noticed_pairs import in_pairs
@@ -137,6 +137,7 @@ RULES = (
     Rule("columns that mark ties", lambda it: filter(None, it.ties.values())),
     Rule("matches from each side", lambda it: in_mirrors(it.raw)),
     Rule("answers that mean something else", lambda it: in_answers(it.raw, it.intake)),
+    Rule("answers that measure one of two items", lambda it: in_halves(it.raw, it.intake)),
     Rule("rows that are turned round", lambda it: it.turned.values()),
     Rule("orders from the worst", lambda it: in_orders(it.raw, it.intake)),
     Rule("matches not played to their end", lambda it: in_scores(it.raw, it.intake)),
