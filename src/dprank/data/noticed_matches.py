@@ -1,4 +1,4 @@
-"""Scores beside answers: of matches not played to their end, drawn, or lost by who has more; or of each item apart."""
+"""Scores beside answers: of matches not played out, drawn, or lost by who has more; or of each item apart."""
 
 from __future__ import annotations
 
