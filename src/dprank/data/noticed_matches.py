@@ -141,8 +141,8 @@ def in_halves(raw: Raw, intake: Intake) -> Iterator[str]:
         if 2 * len(values & other) >= len(other) > 1:
             yield (
                 f"the answer stands in {shown(answer)}, and {shown(name)} has numbers of the same kind and is not "
-                "used: does each measure one of the two items? Then an answer is which of them has more: write a column with "
-                "1 for the first item, 0 for the second, 0.5 for a tie, and say --map outcome"
+                "used: does each measure one of the two items? Then an answer is which of them has more: write a "
+                "column with 1 for the first item, 0 for the second, 0.5 for a tie, and say --map outcome"
             )
 
 
