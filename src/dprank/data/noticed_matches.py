@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dprank._require import shown
 from dprank.data.accounts import BLANK, Intake
 from dprank.data.noticed_names import words_of
+from dprank.data.noticed_scales import SIDES_OF
 from dprank.data.noticed_ties import answered
 from dprank.data.places import number_of
 
@@ -37,14 +38,8 @@ _POINTS = _set(
     doelpunten poäng mål ftg fthg ftag hg ag hs as ft for against"""
 )
 _LEAST = _set("rank ranking seed elo odds price time seconds strokes place position handicap age id no number")
-#: What tells the column of one item from that of the other.
-_SIDES = frozenset(
-    frozenset(pair.split())
-    for pair in (
-        "left right", "l r", "a b", "x y", "1 2", "0 1", "first second", "one two", "home away", "h a", "top bottom",
-        "links rechts", "heim gast", "gauche droite", "izquierda derecha", "sinistra destra", "vanster hoger",
-    )
-)  # fmt: skip
+#: What else tells the column of one item from that of the other.
+_MARKS = frozenset(frozenset(it.split()) for it in ("1 2", "0 1", "x y", "l r", "h a", "home away", "heim gast"))
 _SCORE = re.compile(r"[0-9]{1,3}\s*[-–−:/]\s*[0-9]{1,3}")
 #: What is written for matches that were not played, or not to their end.
 _UNPLAYED = _set(
@@ -149,8 +144,13 @@ def in_halves(raw: Raw, intake: Intake) -> Iterator[str]:
 def sides(one: str, other: str) -> bool:
     """Whether two columns are called alike, but for the side whose they are."""
     first, second = ([word for it in words_of(name) for word in re.findall(r"\d+|\D+", it)] for name in (one, other))
-    apart = [frozenset(it) for it in zip(first, second, strict=False) if it[0] != it[1]]
-    return len(first) == len(second) > 1 and len(apart) == 1 and apart[0] in _SIDES
+    apart = [it for it in zip(first, second, strict=False) if it[0] != it[1]]
+    return len(first) == len(second) > 1 and len(apart) == 1 and _parted(*apart[0])
+
+
+def _parted(one: str, other: str) -> bool:
+    left, right = SIDES_OF
+    return {one, other} in _MARKS or (one in left and other in right) or (other in left and one in right)
 
 
 def _values(raw: Raw, name: str) -> set[float]:
