@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from dprank._require import require_extra
 from dprank.data.answers import cell_text
 from dprank.data.bounding import RUN_TOGETHER
-from dprank.data.files import MOST_COLUMNS, reading, uuid_columns, uuids_of
+from dprank.data.files import MOST_COLUMNS, parquet_file, reading, uuid_columns, uuids_of
 
 __all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "plain_type"]
 
@@ -52,8 +51,7 @@ def parquet_texts(
     """
     import pandas as pd
 
-    parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
-    with reading(path, "Parquet"), parquet.ParquetFile(path) as file:
+    with parquet_file(path) as file, reading(path, "Parquet"):
         schema, rows, texts = file.schema_arrow, file.metadata.num_rows, {}
         names = [name for name in schema.names if not name.startswith(_UNNAMED)]
         named = set(names)

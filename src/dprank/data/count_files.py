@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dprank._require import MOST, require_bool, require_extra, require_one_of, require_whole, settle, shown
 from dprank.data.comparisons import Design, item_names
 from dprank.data.counting import Score
-from dprank.data.files import is_parquet, reading, require_regular, whole_file
+from dprank.data.files import is_parquet, parquet_file, reading, require_regular, whole_file
 
 __all__ = ["BEYOND", "SCHEMA", "SECRET", "Counts", "merged", "read_counts"]
 
@@ -286,9 +286,8 @@ def read_counts(path: str | Path) -> Counts:
     path = Path(path)
     require_regular(str(path), path.stat().st_mode)
     if is_parquet(path):
-        parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
-        with reading(path, "Parquet"):
-            table = parquet.read_table(path)
+        with parquet_file(path) as file, reading(path, "Parquet"):
+            table = file.read()
             text = (table.schema.metadata or {}).get(b"dprank", b"{}")
         columns = {name: table.column(name).to_pylist() for name in dict.fromkeys(table.column_names)}
     else:

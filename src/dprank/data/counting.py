@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_columns, require_extra, require_one_of, require_whole
+from dprank._require import require_columns, require_one_of, require_whole
 from dprank.data.comparisons import (
     FEW_ROWS,
     Comparisons,
@@ -26,7 +26,7 @@ from dprank.data.comparisons import (
     require_different,
     twice_the_outcome,
 )
-from dprank.data.files import reading
+from dprank.data.files import parquet_file, reading
 
 __all__ = ["GRAIN", "Score", "pairwise_wins", "whole_counts", "win_counts", "win_counts_parquet"]
 
@@ -171,16 +171,12 @@ def win_counts_parquet(
     ...     win_counts_parquet(f"{folder}/answers.parquet", ["a", "b", "c"], "half").tolist()
     [0.0, 1.5, 0.5]
     """
-    pq = require_extra("pyarrow.parquet", "parquet", "a Parquet file")
     names, value = item_names(items), _value(score)
     if len({first, second, outcome}) < 3:
         raise ValueError(f"first, second, outcome = {first!r}, {second!r}, {outcome!r}; three columns are needed")
-    with reading(path, "Parquet"):
-        columns = pq.read_schema(path).names
+    with parquet_file(path) as file:
+        columns = file.schema_arrow.names
     require_columns(columns, (first, second, outcome))
-    with reading(path, "Parquet"):
-        # Arrow's own pre-buffering would come to hold the whole file
-        opened = pq.ParquetFile(path, read_dictionary=[first, second], pre_buffer=False)
 
     def calls(file: Any) -> Iterator[Callable[[], NDArray[np.int64]]]:
         row, books = 0, _Codebooks(names)
@@ -193,7 +189,8 @@ def win_counts_parquet(
             yield partial(_count_batch, three, books, value, range(row, row + batch.num_rows))
             row += batch.num_rows
 
-    with opened as file:
+    # Arrow's own pre-buffering would come to hold the whole file
+    with parquet_file(path, read_dictionary=[first, second], pre_buffer=False) as file:
         return _add_up(calls(file), len(names), threads).astype(np.float64) * GRAIN[score]
 
 

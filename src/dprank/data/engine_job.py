@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank._require import require_columns, require_extra, shown
+from dprank._require import require_columns, shown
 from dprank.data.accounts import REASONS
 from dprank.data.answers import codes_of
 from dprank.data.arrow_texts import arrow_texts, is_engine_type, is_text_type, plain_type
@@ -19,7 +19,7 @@ from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
 from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, part_sql
-from dprank.data.files import is_parquet, reading, uuid_columns
+from dprank.data.files import is_parquet, parquet_file, reading, uuid_columns
 from dprank.data.headers import no_column
 
 __all__ = ["Job", "found_columns", "require_alike"]
@@ -125,8 +125,7 @@ def require_alike(job: Job, every: bool = False) -> dict[str, str]:
     for path in job.files:
         if not is_parquet(path):
             raise ValueError(f"{path} is no Parquet; this engine reads nothing else: take engine numpy")
-        parquet = require_extra("pyarrow.parquet", "parquet", f"{path}: Parquet")
-        with reading(path, "Parquet"), parquet.ParquetFile(path) as file:
+        with parquet_file(path) as file, reading(path, "Parquet"):
             schema, uuids = file.schema_arrow, uuid_columns(file)
         for name, it in found_columns(job, path, schema.names).items():
             kind = schema.field(it).type

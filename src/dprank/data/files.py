@@ -22,6 +22,7 @@ __all__ = [
     "AtOnce",
     "as_pandas",
     "is_parquet",
+    "parquet_file",
     "parquet_frame",
     "read_table",
     "reading",
@@ -249,14 +250,49 @@ def parquet_frame(path: Any) -> Any:
     """
     import pandas as pd
 
-    parquet = require_extra("pyarrow.parquet", "parquet", f"{_named(path)}: Parquet")
-    with reading(path, "Parquet"):
+    with parquet_file(path) as file, reading(path, "Parquet"):
         frame = pd.read_parquet(path, dtype_backend="numpy_nullable")
         _require_text(frame)
-        with parquet.ParquetFile(path) as file:
-            uuids = sorted(uuid_columns(file))
-            _name_uuids(frame, {name: file.read(columns=[name])[name] for name in uuids})
+        uuids = sorted(uuid_columns(file))
+        _name_uuids(frame, {name: file.read(columns=[name])[name] for name in uuids})
     return frame
+
+
+def parquet_file(path: Any, **options: Any) -> Any:
+    """A Parquet file, open, whose footer agrees with itself; `options` are those of `pyarrow.parquet.ParquetFile`.
+
+    Where a damaged footer tells more rows of a group than its columns hold, Arrow makes room for all of them (pyarrow
+    26: gigabytes for a file of 700 bytes). Such a file is refused before anything is read.
+
+    Raises
+    ------
+    ValueError
+        Where it is no Parquet file, or pyarrow is absent.
+
+    Examples
+    --------
+    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pq.write_table(pa.table({"n": [1, 2, 3]}), f"{folder}/a.parquet")
+    ...     with parquet_file(f"{folder}/a.parquet") as file:
+    ...         file.metadata.num_rows
+    3
+    """
+    parquet = require_extra("pyarrow.parquet", "parquet", f"{_named(path)}: Parquet")
+    with reading(path, "Parquet"):
+        file = parquet.ParquetFile(path, **options)
+        if not _agrees(file.metadata):
+            file.close()
+            raise ValueError("it tells of other rows than it holds")
+    return file
+
+
+def _agrees(footer: Any) -> bool:
+    """Whether the groups of a Parquet file add up, and none has more rows than values of any column."""
+    groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+    fewest = [min((it.column(at).num_values for at in range(it.num_columns)), default=it.num_rows) for it in groups]
+    held = all(group.num_rows <= values for group, values in zip(groups, fewest, strict=True))
+    return held and footer.num_rows == sum(it.num_rows for it in groups)
 
 
 @contextmanager
