@@ -285,6 +285,10 @@ def fuzzed(name: str, reader: Callable[[Path], Any], arguments: list[str]) -> No
 
     quiet()
     path = Path(tempfile.mkdtemp()) / "input"
+    # whatever it imports comes without a limit: a process may end if that is stopped midway
+    for known in sorted((CORPUS / name).iterdir()):
+        path.write_bytes(known.read_bytes())
+        each(lambda: reader(path))
     places = set[str]()
 
     def one(data: bytes) -> None:
