@@ -1,7 +1,10 @@
 """Files of a fifth newcomer: stars for either item are no answer, and that is told before anything is spent."""
 
+import itertools
+
 import pytest
-from test_a_fourth_newcomer import ITEMS, PAIRS, noticed
+from test_a_fourth_newcomer import ITEMS, PAIRS, TREES, noticed
+from test_cli_check import checked, written
 
 from dprank.data.noticed_matches import sides
 
@@ -37,3 +40,55 @@ def test_sides_are_told_apart_by_one_word():
     assert sides("q1_a", "q1_b")
     assert not sides("q1_a", "q2_b")
     assert not sides("a", "b")
+
+
+# Which way rows are read
+
+HIGH = "if the highest number is the best, as of points, add --best high"
+ORDERS = [*itertools.permutations("123")]
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (f"--wide {ITEMS}", f"1 is taken for the best place; {HIGH}"),
+        (f"--wide {ITEMS} --lowest 0", f"0 is the best place; {HIGH}"),
+        (f"--wide {ITEMS} --best high", "the highest number is taken for the best; if the lowest is, as of places"),
+        (f"--long tree,place --ballots full --person who {ITEMS}", f"1 is taken for the best place; {HIGH}"),
+        (f"--orders vote --ballots full {ITEMS}", "of A > B, A is taken for the better one"),
+        (f"--orders vote --ballots full --between ';' {ITEMS}", "of A ; B, A is taken for the better one"),
+        (
+            f"--ranks one,two --ballots partial --unranked last {ITEMS}",
+            "'one' is taken for the best place and 'two' for",
+        ),
+        (f"--ranks one --ballots partial --unranked last {ITEMS}", "'one' is taken for the best place; if not, name"),
+        (f"--comparisons left,right,who --map position {ITEMS}", "1 for the first item, 2 for the second, the first"),
+        (f"--comparisons left,right,left --map names {ITEMS}", "the item of 'left' is taken for the preferred one"),
+        (f"--comparisons left,right,vote --map names {ITEMS}", "an answer is the name of the item that is preferred"),
+        (f"--item tree --person who {ITEMS}", "each says that a person has an item"),
+    ],
+)
+def test_which_way_rows_are_read_is_always_told(flags, words, tmp_path):
+    header = "who,tree,place,vote,one,two,left,right,oak,elm,fir"
+    rows = [["p0", "oak", "1", "oak > elm > fir", "oak", "elm", "fir", "oak", "1", "2", "3"]]
+    full, none = (checked(written(tmp_path, header, some), flags)["rows are read"] for some in (rows, []))
+    assert words in full
+    assert full == none  # by what is declared alone
+
+
+@pytest.mark.parametrize("word", ["points", "Note", "grade", "Punkte", "nota", "voto"])
+def test_a_column_that_is_called_a_rating(word, tmp_path):
+    """Points from 1 to the number of items look like places: their name alone may tell."""
+    rows = [[f"p{at // 3}", TREES[at % 3], ORDERS[at // 3 % 6][at % 3]] for at in range(60)]
+    flags = f"--long tree,{word} --ballots full --person who {ITEMS}"
+    assert f"column '{word}' is called a rating, and the lowest is taken for the best: if not, --best high" in noticed(
+        tmp_path, f"who,tree,{word}", rows, flags
+    )
+    assert noticed(tmp_path, f"who,tree,{word}", rows, f"{flags} --best high") == []
+
+
+def test_ratings_that_are_no_full_ballots(tmp_path):
+    """Most have ties: before they are let in, it is asked which number is the best."""
+    cells = [("3", "3", "2"), ("2", "3", "2"), ("3", "1", "3"), ("2", "2", "3"), ("1", "2", "3")]
+    said = noticed(tmp_path, "oak,elm,fir", [cells[at % 5] for at in range(40)], f"--wide {ITEMS}")
+    assert [it for it in said if it.endswith("are they ratings, where the highest is best (--best high)?")]

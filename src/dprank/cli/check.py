@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from dprank._require import shown as quoted
 from dprank.cli.answers import declared_or_told, slips_of_rows
 from dprank.cli.options import (
     Alias,
@@ -58,7 +59,7 @@ from dprank.data.noticed_places import unranked_columns
 from dprank.data.noticed_read import cells_of, readable
 from dprank.data.places import hints
 
-__all__ = ["by_items", "check", "looked", "would_mend"]
+__all__ = ["by_items", "check", "looked", "read_as", "would_mend"]
 
 SECRET = "not for publication: this tells of the data"
 #: Labels for which the nearest item is looked up: the most frequent ones.
@@ -244,6 +245,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
     found: dict[str, Any] = {
         "file": intake.said,
         "protects at most": f"one {declared.unit}",
+        "rows are read": read_as(declared),
         **({} if raw is None or declared.times in (None, "none") else {"rows of the file": len(raw.frame)}),
         "rows": intake.rows,
         "rows that count": intake.kept,
@@ -258,6 +260,51 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "cleaning by the items alone": ",".join(by_items(declared)),
     }
     return found | _people(intake, declared)
+
+
+def read_as(declared: Declaration) -> str:
+    """Which way rows are read, and what turns that round: by what is declared alone, whatever the file holds.
+
+    Examples
+    --------
+    >>> read_as(Declaration(kind="ballots", items=["Pay", "Hours"]))
+    '1 is taken for the best place; if the highest number is the best, as of points, add --best high'
+    >>> read_as(Declaration(kind="tallies", items=["Pay", "Hours"], person="who", columns=["it"]))
+    'each says that a person has an item'
+    """
+    if declared.kind == "tallies":
+        return "each says that a person has an item"
+    if declared.kind == "comparisons":
+        return _answers_as(declared)
+    if declared.form == "ranks":
+        first, *rest = declared.columns
+        last = f" and {quoted(rest[-1])} for place {len(declared.columns)}" if rest else ""
+        return f"{quoted(first)} is taken for the best place{last}; if not, name the best first in --ranks"
+    if declared.form not in ("wide", "long"):
+        sign = declared.between or ">"
+        return (
+            f"of A {sign} B, A is taken for the better one" * (declared.form == "orders") or "the best is named first"
+        )
+    if declared.best == "high":
+        return "the highest number is taken for the best; if the lowest is, as of places, leave --best high out"
+    least = "1 is taken for the best place" if declared.lowest is None else f"{declared.lowest:g} is the best place"
+    return f"{least}; if the highest number is the best, as of points, add --best high"
+
+
+def _answers_as(declared: Declaration) -> str:
+    """Which item an answer is taken to prefer, and what turns that round."""
+    said = declared.rules_of_ballots()["answers"]
+    one, two, answer = declared.columns or ("", "", "")
+    if answer and answer in (one, two) and declared.answers == "names":
+        other = one if answer == two else two
+        turn = f"--comparisons {quoted(f'{one},{two},{other}')}"
+        return f"the item of {quoted(answer)} is taken for the preferred one; if it is that of {quoted(other)}, {turn}"
+    if declared.answers == "names":
+        return f"an answer is {said}; if it is that of the other one, the file needs a column of the preferred one"
+    first = f", the first being that of {quoted(one)}" * bool(one) or ", in the order of the column's name"
+    turned = {"outcome": "--map 1=0,0=1,0.5=0.5", "position": "--map 1=0,2=1"}
+    turn = turned.get(str(declared.answers), "turn 1 and 0 of --map round")
+    return f"an answer is {said}{first}; if it is the other way round, {turn}"
 
 
 def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:

@@ -59,7 +59,8 @@ _RATED = _set(
     """rating ratings rate rated score scores stars star points likert importance satisfaction bewertung
     bewertungen punkte punktzahl sterne wichtigkeit zufriedenheit étoiles évaluation puntuación puntos
     estrellas valoración punteggio valutazione stelle punti punten sterren beoordeling pontuação pontos
-    estrelas avaliação betyg stjärnor poäng"""
+    estrelas avaliação betyg stjärnor poäng note notes noten grade grades mark marks voto votos voti cijfer nota notas
+    utility value values wert werte valeur valor valore borda"""
 )
 _RANKED = _set(
     """rank ranks ranked ranking place places order position choice preference rang rangfolge platz plätze
@@ -246,7 +247,7 @@ def _turned(raw: Raw) -> Iterator[str]:
 def short_scale(raw: Raw, values: NDArray[np.float64]) -> str | None:
     """What is said of ballots that may be ratings on a scale of no more steps than there are items."""
     m, kinds = len(raw.declared.items), np.unique(values[~np.isnan(values)])
-    if raw.declared.ballots == "full" or len(values) < FEW or not 2 <= len(kinds) <= m:
+    if len(values) < FEW or not 2 <= len(kinds) <= m:
         return None
     without = np.nanmin(values, axis=1) > 1
     complete, top = ~np.isnan(values).any(axis=1), np.nanmax(values, axis=1) == kinds[-1]
