@@ -173,7 +173,7 @@
     if (best.error !== null) told.push(`The plan expects ${loss(best.error, question)}.`);
     if (result.better.length) told.push(`In the arena ${least(result.better).use} lost less, ${measuredAs(least(result.better), question)}: people were not as the plan supposes.`);
     else told.push("In the arena no other method lost clearly less (by two standard errors).");
-    if (result.table !== classOf(best.use)) told.push(`Over all sizes the table above names ${result.table}.`);
+    if (result.table !== classOf(best.use)) told.push(`Over all sizes the table below names ${result.table}.`);
     return told.join(" ");
   };
   const copy = async (code) => {
@@ -204,7 +204,8 @@
       pictures.replaceChildren();
       return;
     }
-    use.replaceChildren(el("strong", {}, result.best.use), `: ${result.how}. Loses ${lost(result.best, result.question, data)}.`);
+    const crowd = state.camps === "yes" && campsMatter(result.question) ? "in two camps" : "as supposed";
+    use.replaceChildren("Take ", el("strong", {}, result.best.use), `: ${result.how}. Expect ${lost(result.best, result.question, data)}, if people are ${crowd}.`);
     told.textContent = notes(result);
     const unit = data.means[result.question];
     pictures.replaceChildren(picture(`All methods at ε = ${state.epsilon}: ${unit}. Filled: as supposed. Hollow: on the worst people.`, dots(result, el), el), picture(`The one to take, against ε: ${unit}.`, curve(result, state, data, el), el));
