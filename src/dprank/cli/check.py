@@ -69,6 +69,8 @@ MOST_LOOKED_AT = 200_000
 #: Lines of one kind on a terminal; --json has all.
 SHOWN = 50
 LISTS = ("items that no row has", "columns that are not used")
+#: What is counted, by the name that it has with --json; on a terminal it is called what it is.
+COUNTS = ("rows", "rows that count")
 KEEPS = "looks at one cell alone, and keeps every guarantee"
 
 
@@ -159,7 +161,7 @@ def check(
     if as_json:
         show_json(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
-    shown = console()
+    shown, what = console(), _counted(declared)
     shown.print(f"[{SECRET}]", markup=False)
     for name, value in found.items():
         if name in LISTS:
@@ -170,7 +172,7 @@ def check(
                 shown.print(f"{name}: {line}", markup=False)
             continue
         if not isinstance(value, Mapping):
-            shown.print(f"{name}: {value}", markup=False)
+            shown.print(f"{name.replace('rows', what, 1) if name in COUNTS else name}: {value}", markup=False)
             continue
         for key, number in islice(value.items(), SHOWN):
             shown.print(f"{name}: {key}: {number}", markup=False)
@@ -186,6 +188,13 @@ def check(
         shown.print(line, markup=False)
     if out:
         shown.print(f"declaration: {out}", markup=False)
+
+
+def _counted(declared: Declaration) -> str:
+    """What is counted as one: a row, or what a row holds, or stands for, several of."""
+    if (declared.kind, declared.form) == ("comparisons", "wide"):
+        return "answers"
+    return "rows" if declared.times in (None, "none") and declared.form != "preflib" else "ballots"
 
 
 def _some(names: list[str]) -> str:
@@ -246,7 +255,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "file": intake.said,
         "protects at most": f"one {declared.unit}",
         "rows are read": read_as(declared),
-        **({} if raw is None or declared.times in (None, "none") else {"rows of the file": len(raw.frame)}),
+        **({} if raw is None or _counted(declared) == "rows" else {"rows of the file": len(raw.frame)}),
         "rows": intake.rows,
         "rows that count": intake.kept,
         "noticed": [*noticed(raw, intake, declared), *slips_of_rows(intake, declared), *hints(intake, declared)],
