@@ -6,6 +6,7 @@ import pytest
 from test_a_fourth_newcomer import ITEMS, PAIRS, TREES, noticed
 from test_cli_check import checked, written
 
+import dprank
 from dprank.cli.path import said as run
 from dprank.data.noticed_matches import sides
 
@@ -63,7 +64,10 @@ ORDERS = [*itertools.permutations("123")]
             "'one' is taken for the best place and 'two' for",
         ),
         (f"--ranks one --ballots partial --unranked last {ITEMS}", "'one' is taken for the best place; if not, name"),
-        (f"--comparisons left,right,who --map position {ITEMS}", "1 for the first item, 2 for the second, the first"),
+        (
+            f"--comparisons left,right,who --map position {ITEMS}",
+            "1 for the first item, 2 for the second; the fir",
+        ),
         (f"--comparisons left,right,left --map names {ITEMS}", "the item of 'left' is taken for the preferred one"),
         (f"--comparisons left,right,vote --map names {ITEMS}", "an answer is the name of the item that is preferred"),
         (f"--item tree --person who {ITEMS}", "each says that a person has an item"),
@@ -159,3 +163,25 @@ def test_two_sides_in_turn_are_no_match_written_twice(person, tmp_path):
     said = noticed(tmp_path, "judge,left,right,answer", rows, f"--comparisons left,right,answer --map outcome "
                    f"--items oak,elm {person}")  # fmt: skip
     assert bool([it for it in said if "mirror" in it]) == (person == "")
+
+
+# What is published of answers
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ({"H": 1, "D": 0.5, "A": 0}, "'H' for the first item, 'A' for the second, 'D' for a tie"),
+        ({"A": 1, "B": 0}, "'A' for the first item, 'B' for the second"),
+        ({"-1": 1, "1": 0, "0": 0.5}, "-1 for the first item, 1 for the second, 0 for a tie"),
+        ({"3": 0, "2": 0, "-2": 1, "-3": 1, "0": 0.5}, "-3, -2 for the first item, 2, 3 for the second, 0 for a tie"),
+        ({"Links": 1, "rechts": 0}, "'Links' for the first item, 'rechts' for the second"),
+        ({"tie": 0.5}, "'tie' for a tie"),
+        ({"left": 1, "lefft": 1, "right": 0}, "'left' and 1 other for the first item, 'right' for the second"),
+        ({"Ann said the left": 1, "0": 0}, "1 answer for the first item, 0 for the second"),
+    ],
+)
+def test_what_answers_mean_is_published(answers, words):
+    """Which way they are read; of words that somebody may have written their number alone."""
+    declared = dprank.Declaration(kind="comparisons", items=TREES, columns=("left", "right", "answer"), answers=answers)
+    assert declared.rules_of_ballots()["answers"] == f"{words}, or the name of the preferred item"

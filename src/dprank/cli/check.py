@@ -50,6 +50,7 @@ from dprank.cli.options import (
     show_json,
 )
 from dprank.cli.writing import require_replaceable, write_over
+from dprank.data.answers import told_answers
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 from dprank.data.noticed import noticed, raw_of
@@ -302,7 +303,8 @@ def read_as(declared: Declaration) -> str:
 
 def _answers_as(declared: Declaration) -> str:
     """Which item an answer is taken to prefer, and what turns that round."""
-    said = declared.rules_of_ballots()["answers"]
+    meant = declared.answers
+    said = declared.rules_of_ballots()["answers"] if isinstance(meant, str) else told_answers(meant or {}, every=True)
     one, two, answer = declared.columns or ("", "", "")
     if answer and answer in (one, two) and declared.answers == "names":
         other = one if answer == two else two
@@ -310,10 +312,10 @@ def _answers_as(declared: Declaration) -> str:
         return f"the item of {quoted(answer)} is taken for the preferred one; if it is that of {quoted(other)}, {turn}"
     if declared.answers == "names":
         return f"an answer is {said}; if it is that of the other one, the file needs a column of the preferred one"
-    first = f", the first being that of {quoted(one)}" * bool(one) or ", in the order of the column's name"
+    first = f"the first is that of {quoted(one)}" if one else "the first is that of the column's name"
     turned = {"outcome": "--map 1=0,0=1,0.5=0.5", "position": "--map 1=0,2=1"}
     turn = turned.get(str(declared.answers), "turn 1 and 0 of --map round")
-    return f"an answer is {said}{first}; if it is the other way round, {turn}"
+    return f"an answer is {said}; {first}; if it is the other way round, {turn}"
 
 
 def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:

@@ -24,6 +24,7 @@ __all__ = [
     "number_in",
     "settled_answers",
     "shown_answers",
+    "told_answers",
     "twice_points",
 ]
 
@@ -44,6 +45,23 @@ NAMED = 3
 #: A number as people and programs write it; float() would take 1_000 and figures of other scripts, too.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _TRUTH = {"true": Decimal(1), "false": Decimal(0)}
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+#: Words for answers that everybody knows: a published file tells them, and of all others their number alone.
+COMMON = _set(
+    """left right first second top bottom upper lower former latter one two home away white black red blue yes no true
+    false win won winner loss lose lost loser draw drawn tie tied equal same both neither none better worse agree
+    disagree 1-0 0-1 1/2-1/2 ½-½ 1/2 links rechts oben unten erste zweite erster zweiter ja nein sieg niederlage
+    gewonnen verloren unentschieden remis gleich heim gast weiß schwarz gauche droite premier première second deuxième
+    oui non victoire défaite nul égal égalité izquierda derecha primero primera segundo segunda sí si victoria derrota
+    empate igual sinistra destra primo prima secondo seconda sì pari pareggio uguale esquerda direita primeiro
+    primeira sim não nao vitória eerste tweede nee gelijk gelijkspel vänster höger lika oavgjort venstre højre
+    uavgjort uafgjort"""
+)
 
 
 class NotDeclared(ValueError):
@@ -96,6 +114,36 @@ def shown_answers(answers: str | Mapping[str, float]) -> str:
     if isinstance(answers, str):
         return {"names": "names of the two items", "outcome": "1, 0.5 and 0", "position": "1 and 2"}[answers]
     return ", ".join(map(shown, answers)) + " and names of the two items"
+
+
+def told_answers(answers: Mapping[str, float], every: bool = False) -> str:
+    """What a declared map of answers means, for whoever reads a release: by what was declared alone.
+
+    Numbers, single letters and common words are told; of other words, which may be what somebody wrote, how many, but
+    for the curator (`every`).
+
+    Examples
+    --------
+    >>> told_answers({"left": 1.0, "right": 0.0, "3": 0.5})
+    "'left' for the first item, 'right' for the second, 3 for a tie, or the name of the preferred item"
+    >>> told_answers({"-1": 0.0, "1": 1.0, "I like the first": 1.0})
+    '1 and 1 other for the first item, -1 for the second, or the name of the preferred item'
+    """
+    ends = {1.0: "for the first item", 0.0: "for the second", 0.5: "for a tie"}
+    told = [f"{words} {end}" for worth, end in ends.items() if (words := _words_of(answers, worth, every))]
+    return ", ".join([*told, "or the name of the preferred item"])
+
+
+def _words_of(answers: Mapping[str, float], worth: float, every: bool) -> str:
+    """What is declared to be worth so much; of words that nobody need know, how many."""
+    words = [it.strip() for it, of in answers.items() if of == worth]
+    numbers = {it: number for it in words if (number := _figures(it)) is not None}
+    common = sorted(it for it in words if it not in numbers and (every or len(it) == 1 or it.casefold() in COMMON))
+    told = [*sorted(numbers, key=lambda it: (numbers[it], it)), *map(shown, common)]
+    if others := len(words) - len(told):
+        other = f"{'other' if told else 'answer'}{'s' * (others != 1)}"
+        return f"{', '.join(told)}{' and ' * bool(told)}{others} {other}"
+    return ", ".join(told)
 
 
 def settled_answers(given: Any, codes: Mapping[str, int], clean: Callable[[str], str]) -> str | dict[str, float]:
