@@ -463,7 +463,8 @@ def test_a_choice_says_which_order_is_open(highest, left):
 @pytest.mark.parametrize(
     ("meant", "told_of_it"),
     [("outcome", "1 for the first item, 0 for the second, 0.5 for a tie"), ("names", "the name of the item that is"),
-     ("position", "1 for the first item, 2 for the second"), ("yes=1,no=0", "2 answers with a declared meaning")],
+     ("position", "1 for the first item, 2 for the second"),
+     ("yes=1,no=0", "1 answer for the first item, 1 for the second, or")],
 )  # fmt: skip
 def test_what_an_answer_means_is_published(meant, told_of_it, tmp_path, capsys):
     (tmp_path / "a.csv").write_text("who,a,b,x\n")

@@ -50,6 +50,7 @@ from dprank.cli.options import (
     show_json,
 )
 from dprank.cli.writing import require_replaceable, write_over
+from dprank.data.answers import told_answers
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 from dprank.data.noticed import noticed, raw_of
@@ -69,6 +70,8 @@ MOST_LOOKED_AT = 200_000
 #: Lines of one kind on a terminal; --json has all.
 SHOWN = 50
 LISTS = ("items that no row has", "columns that are not used")
+#: What is counted, by the name that it has with --json; on a terminal it is called what it is.
+COUNTS = ("rows", "rows that count")
 KEEPS = "looks at one cell alone, and keeps every guarantee"
 
 
@@ -159,7 +162,7 @@ def check(
     if as_json:
         show_json(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
-    shown = console()
+    shown, what = console(), _counted(declared)
     shown.print(f"[{SECRET}]", markup=False)
     for name, value in found.items():
         if name in LISTS:
@@ -170,7 +173,7 @@ def check(
                 shown.print(f"{name}: {line}", markup=False)
             continue
         if not isinstance(value, Mapping):
-            shown.print(f"{name}: {value}", markup=False)
+            shown.print(f"{name.replace('rows', what, 1) if name in COUNTS else name}: {value}", markup=False)
             continue
         for key, number in islice(value.items(), SHOWN):
             shown.print(f"{name}: {key}: {number}", markup=False)
@@ -186,6 +189,13 @@ def check(
         shown.print(line, markup=False)
     if out:
         shown.print(f"declaration: {out}", markup=False)
+
+
+def _counted(declared: Declaration) -> str:
+    """What is counted as one: a row, or what a row holds, or stands for, several of."""
+    if (declared.kind, declared.form) == ("comparisons", "wide"):
+        return "answers"
+    return "rows" if declared.times in (None, "none") and declared.form != "preflib" else "ballots"
 
 
 def _some(names: list[str]) -> str:
@@ -246,7 +256,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "file": intake.said,
         "protects at most": f"one {declared.unit}",
         "rows are read": read_as(declared),
-        **({} if raw is None or declared.times in (None, "none") else {"rows of the file": len(raw.frame)}),
+        **({} if raw is None or _counted(declared) == "rows" else {"rows of the file": len(raw.frame)}),
         "rows": intake.rows,
         "rows that count": intake.kept,
         "noticed": [*noticed(raw, intake, declared), *slips_of_rows(intake, declared), *hints(intake, declared)],
@@ -293,7 +303,8 @@ def read_as(declared: Declaration) -> str:
 
 def _answers_as(declared: Declaration) -> str:
     """Which item an answer is taken to prefer, and what turns that round."""
-    said = declared.rules_of_ballots()["answers"]
+    meant = declared.answers
+    said = declared.rules_of_ballots()["answers"] if isinstance(meant, str) else told_answers(meant or {}, words=True)
     one, two, answer = declared.columns or ("", "", "")
     if answer and answer in (one, two) and declared.answers == "names":
         other = one if answer == two else two
@@ -301,10 +312,10 @@ def _answers_as(declared: Declaration) -> str:
         return f"the item of {quoted(answer)} is taken for the preferred one; if it is that of {quoted(other)}, {turn}"
     if declared.answers == "names":
         return f"an answer is {said}; if it is that of the other one, the file needs a column of the preferred one"
-    first = f", the first being that of {quoted(one)}" * bool(one) or ", in the order of the column's name"
+    first = f"the first is that of {quoted(one)}" if one else "the first is that of the column's name"
     turned = {"outcome": "--map 1=0,0=1,0.5=0.5", "position": "--map 1=0,2=1"}
     turn = turned.get(str(declared.answers), "turn 1 and 0 of --map round")
-    return f"an answer is {said}{first}; if it is the other way round, {turn}"
+    return f"an answer is {said}; {first}; if it is the other way round, {turn}"
 
 
 def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:

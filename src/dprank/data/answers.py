@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "number_in",
     "settled_answers",
     "shown_answers",
+    "told_answers",
     "twice_points",
 ]
 
@@ -96,6 +97,33 @@ def shown_answers(answers: str | Mapping[str, float]) -> str:
     if isinstance(answers, str):
         return {"names": "names of the two items", "outcome": "1, 0.5 and 0", "position": "1 and 2"}[answers]
     return ", ".join(map(shown, answers)) + " and names of the two items"
+
+
+def told_answers(answers: Mapping[str, float], words: bool = False) -> str:
+    """What a declared map of answers means, by what was declared alone.
+
+    A release tells how many answers mean what, and no `words`: they may be what somebody wrote. The curator has them.
+
+    Examples
+    --------
+    >>> told_answers({"left": 1.0, "right": 0.0, "3": 0.5}, words=True)
+    "'left' for the first item, 'right' for the second, 3 for a tie, or the name of the preferred item"
+    >>> told_answers({"left": 1.0, "lefft": 1.0, "right": 0.0})
+    '2 answers for the first item, 1 for the second, or the name of the preferred item'
+    """
+    told: list[str] = []
+    for worth, end in {1.0: "for the first item", 0.0: "for the second", 0.5: "for a tie"}.items():
+        if alike := [it.strip() for it, of in answers.items() if of == worth]:
+            number = str(len(alike)) if told else f"{len(alike)} answer{'s' * (len(alike) > 1)}"
+            told.append(f"{_in_order(alike) if words else number} {end}")
+    return ", ".join([*told, "or the name of the preferred item"])
+
+
+def _in_order(words: Sequence[str]) -> str:
+    """Numbers by size, then words."""
+    numbers = {it: number for it in words if (number := _figures(it)) is not None}
+    return ", ".join([*sorted(numbers, key=lambda it: (numbers[it], it)),
+                      *(shown(it) for it in sorted(words) if it not in numbers)])  # fmt: skip
 
 
 def settled_answers(given: Any, codes: Mapping[str, int], clean: Callable[[str], str]) -> str | dict[str, float]:

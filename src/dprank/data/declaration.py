@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, get_args
 from dprank._require import require_one_of, require_whole, settle, shown, visible
 from dprank.data.accounts import Intake
 from dprank.data.amounts import MARKS
-from dprank.data.answers import settled_answers
+from dprank.data.answers import settled_answers, told_answers
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
@@ -422,8 +422,7 @@ class Declaration:
         if self.withdrawn:
             rules["withdrawn"] = f"{_some(self.withdrawn, 'name')}, taken off ballots"
         if self.kind == "comparisons" and self.answers is not None:
-            meant = MEANT.get(self.answers) if isinstance(self.answers, str) else None
-            rules["answers"] = meant or f"{_some(self.answers, 'answer')} with a declared meaning"
+            rules["answers"] = MEANT[self.answers] if isinstance(self.answers, str) else told_answers(self.answers)
         if self.times not in (None, "none"):
             rules["times"] = "a row stands for as many ballots as it says"
         if self.thousands is not None:

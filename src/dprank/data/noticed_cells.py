@@ -12,7 +12,7 @@ import numpy as np
 from dprank._require import shown
 from dprank.data.accounts import Intake
 from dprank.data.amounts import count_of
-from dprank.data.cleaning import cleaner
+from dprank.data.cleaning import cleaner, nearest
 from dprank.data.places import BACKWARDS, NONE
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ LOOKED_AT = 2_000
 BLANKS = " \n\t"
 #: So many other signs are tried.
 FEW_SIGNS = 20
+#: So many labels are looked at for one that says something.
+SPELT = 20
 #: So many items may stand in one cell with nothing between.
 JOINED = 500
 _SIGN = re.compile(r"->|[<>≻≽≥≿»›→⇒⟶≺≼≤≾←⇐⟵«‹﹤﹥＜＞]")
@@ -92,7 +94,7 @@ def in_cells(raw: Raw, intake: Intake, around_0: bool = False) -> Iterator[str]:
     if raw.declared.form == "orders":
         texts = _disordered(raw)
         yield from _counts(raw)
-    yield from _taken_off(raw)
+    yield from _taken_off(raw, intake)
     if raw.declared.kind == "comparisons" and raw.declared.form == "wide" and raw.declared.pairs is None:
         yield from _pairs(raw, intake)
     lists = [*_cut_names(raw, intake)] or [*_lists(raw, texts)]
@@ -165,7 +167,10 @@ def _lists(raw: Raw, texts: Mapping[str, int]) -> Iterator[str]:
     best: tuple[int, str, dict[str, int], dict[str, list[str]]] = (0, "", {}, {})
     few = [it for it in raw.codes if it] if len(raw.codes) <= JOINED else []
     joined = re.compile(f"(?:{'|'.join(sorted(map(re.escape, few), key=len, reverse=True)) or '(?!)'})++")
+    own = (raw.declared.between or ">") if raw.declared.form == "orders" else None
     for sign in (*SIGNS, *_other_signs(raw, texts)):
+        if sign == own:  # as declared: what stands between is some name
+            continue
         if sign:
             parts = {text: [it for it in map(str.strip, text.split(sign)) if it] for text in texts if sign in text}
         else:
@@ -223,7 +228,7 @@ def _pairs(raw: Raw, intake: Intake) -> Iterator[str]:
             yield f"column {shown(name)} is not used, as {shown(odd[0])} is no declared item: --pairs says what it asks"
 
 
-def _taken_off(raw: Raw) -> Iterator[str]:
+def _taken_off(raw: Raw, intake: Intake) -> Iterator[str]:
     """How many ballots hold what is no item: what was meant by it has no place there."""
     declared = raw.declared
     columns = [raw.column(name) for name in declared.columns[: 1 if declared.form == "long" else None]]
@@ -249,7 +254,17 @@ def _taken_off(raw: Raw) -> Iterator[str]:
         return
     what = "rows" if declared.form == "long" else "ballots"
     last = " --unranked last puts nothing behind on these, as it may be meant:" * (declared.unranked == "last")
-    yield f"{number} of {rows} {what} hold what is no declared item;{last} 'unknown items' says which"
+    seen = f"{number} of {rows} {what} hold what is no declared item"
+    yield f"{seen};{last} 'unknown items' says which{_spelt(raw, intake)}"
+
+
+def _spelt(raw: Raw, intake: Intake) -> str:
+    """How to say that the most frequent label is an item that is written otherwise; nothing where none is like one."""
+    label = next((it for it in list(intake.unknown)[:SPELT] if not raw.is_none(it)), None)
+    like = None if label is None else nearest(label, raw.declared.items)
+    if label is None or like is None or raw.clean(label) == raw.clean(like):
+        return ""
+    return f"; --alias {shown(f'{label}={like}')}, if that is what {shown(label)} means"
 
 
 def _counts(raw: Raw) -> Iterator[str]:

@@ -34,6 +34,7 @@ from dprank.data.noticed_names import (
     called_a_count,
     called_a_number,
     called_a_question,
+    called_a_round,
     called_a_share,
     called_certain,
     called_of_people,
@@ -51,6 +52,8 @@ TOLD = 6
 KINDS, QUESTIONS = 12, 30
 #: So many questions are thought of where nothing is called one.
 FEW_QUESTIONS = 6
+#: This share of rows, at least, is the only one of its two items in a round.
+ONCE = 0.9
 #: Fewer rows do not show that a column says something of items.
 FEW = 8
 #: Signs of money, which are no part of a number, and minus as it is typed.
@@ -119,6 +122,11 @@ class _Rows:
         """Whether the items of a row say what stands there."""
         kinds = len(np.unique(self.items))
         return not self.by_row and len(codes) >= max(FEW, 2 * kinds) and _pairs(self.items, codes) == kinds
+
+    def is_schedule(self, codes: NDArray[np.int64]) -> bool:
+        """Whether two items, in their order, meet once under each value, as in rounds of a tournament."""
+        many = self.kind != "comparisons" or self.by_row or self.person is not None
+        return not many and _pairs(self.items, codes) >= ONCE * self.n
 
     def again(self, codes: NDArray[np.int64]) -> float:
         """Of what is said several times, by one person where they are known, the share said under several values."""
@@ -398,6 +406,8 @@ def _question(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str,
     """A column that may say which of several questions a row answers."""
     values = len(cells) - ("" in cells)
     if not 1 < values <= QUESTIONS or rows.n < 4 or called_of_people(name):
+        return None
+    if called_a_round(name) and rows.is_schedule(codes):
         return None
     asked = called_a_question(name)
     opposed = any({text.casefold() for text in cells if text} <= pair for pair in OPPOSITES)

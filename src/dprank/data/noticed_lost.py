@@ -61,8 +61,15 @@ def in_lost(declared: Declaration, intake: Intake, merged: bool) -> Iterator[str
         if reason == "no such answer" and 2 * intake.misread.get("", 0) > number:
             advice = f"; a blank answer says nothing: {BLANKS}"
         of_them = "all" if number == lost else str(number)
-        rows = "ballots" if ballots and declared.form != "long" else "rows"
+        rows = _counted(declared)
         yield f"most {rows} are left out: {lost} of {intake.rows}, {of_them} for '{reason}'{advice}"
+
+
+def _counted(declared: Declaration) -> str:
+    """What is read, or left out, one by one."""
+    if declared.form == "long" or declared.kind == "tallies":
+        return "rows"
+    return "answers" if declared.kind == "comparisons" else "ballots"
 
 
 def _somein_lost(declared: Declaration, intake: Intake, merged: bool) -> Iterator[str]:
@@ -77,7 +84,7 @@ def _somein_lost(declared: Declaration, intake: Intake, merged: bool) -> Iterato
     reason, number = max(lost.items(), key=lambda it: it[1], default=("", 0))
     if number < max(LOST, MANY * intake.rows) or number <= intake.absent:
         return
-    rows = "ballots" if declared.kind == "ballots" and declared.form != "long" else "rows"
+    rows = _counted(declared)
     advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
     if reason == "no such answer":
         reason, advice = "a blank answer", f"; {BLANKS}"

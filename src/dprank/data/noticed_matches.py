@@ -67,8 +67,8 @@ def unplayed(text: str) -> str | None:
     return None
 
 
-def in_scores(raw: Raw, intake: Intake) -> Iterator[str]:
-    """Sentences on columns of scores that are not used, and say of some rows that nobody won by playing."""
+def in_scores(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
+    """Columns of scores that are not used, each with a sentence, that say of some rows that nobody won by playing."""
     if raw.declared.kind != "comparisons" or raw.declared.form != "long":
         return
     for name in intake.unused:
@@ -85,11 +85,9 @@ def in_scores(raw: Raw, intake: Intake) -> Iterator[str]:
         lost = sum(words.values())
         if scores < FEW or 2 * scores < sum(cells.values()) or not lost or 2 * lost > sum(cells.values()):
             continue
-        yield (
-            f"column {shown(name)} is not used, and {lost} of {len(column)} rows {'has' if lost == 1 else 'have'} "
-            f"{shown(words.most_common(1)[0][0])} beside scores there: do such rows count? All rows do now; if these "
-            "do not, take them out of the file"
-        )
+        have = f"{lost} of {len(column)} rows {'has' if lost == 1 else 'have'} {shown(words.most_common(1)[0][0])}"
+        seen = f"column {shown(name)} is not used, and {have} beside scores there: do such rows count?"
+        yield name, f"{seen} All rows do now; if these do not, take them out of the file"
 
 
 def in_results(raw: Raw, intake: Intake) -> Iterator[str]:
@@ -119,8 +117,8 @@ def in_results(raw: Raw, intake: Intake) -> Iterator[str]:
         return
 
 
-def in_halves(raw: Raw, intake: Intake) -> Iterator[str]:
-    """Sentences on answers that measure one item, where another column, called alike, measures the other.
+def in_halves(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
+    """Columns that measure one item where the answer, called alike, measures the other, each with a sentence.
 
     Examples
     --------
@@ -134,10 +132,13 @@ def in_halves(raw: Raw, intake: Intake) -> Iterator[str]:
     for name in intake.unused:
         other = _values(raw, name) if len(values) > 2 and sides(answer, name) else set[float]()
         if 2 * len(values & other) >= len(other) > 1:
+            seen = (
+                f"the answer stands in {shown(answer)}, and {shown(name)} has numbers of the same kind and is not used"
+            )
+            do = "write a column with 1 for the first item, 0 for the second, 0.5 for a tie, and say --map outcome"
             yield (
-                f"the answer stands in {shown(answer)}, and {shown(name)} has numbers of the same kind and is not "
-                "used: does each measure one of the two items? Then an answer is which of them has more: write a "
-                "column with 1 for the first item, 0 for the second, 0.5 for a tie, and say --map outcome"
+                name,
+                f"{seen}: does each measure one of the two items? Then an answer is which of them has more: {do}",
             )
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "called_a_number",
     "called_a_person",
     "called_a_question",
+    "called_a_round",
     "called_a_share",
     "called_a_weight",
     "called_certain",
@@ -127,6 +128,11 @@ _YES = {
     **{"unchecked": "checked", "unselected": "selected", "falsch": "wahr richtig", "faux": "vrai"},
     **{"falso": "verdadero vero verdadeiro", "-": "+ x"},
 }
+#: Parts of one tournament, in which two meet once, or once at home.
+_ROUNDS = _set(
+    """round rnd rd runde ronde ronda tour tournée turno kolo runda omgång kierros matchday spieltag journée jornada
+    giornata speelronde gameweek week wk matchweek stage leg heat"""
+)
 #: The two sides of such a column.
 SIDES = tuple(frozenset({no, yes}) for no, said in _YES.items() for yes in said.split())
 #: How people mark one side alone.
@@ -297,6 +303,17 @@ def called_a_question(name: str) -> bool:
     """Whether a column is called so as one that says which question a row answers."""
     words = words_of(name)
     return len(words) <= LONG and not re.search("[0-9]", name) and not _ASKS.isdisjoint(words)
+
+
+def called_a_round(name: str) -> bool:
+    """Whether a column is called so as one of the rounds of a tournament.
+
+    Examples
+    --------
+    >>> [called_a_round(it) for it in ("Round", "Spieltag", "match day", "Wk", "question")]
+    [True, True, True, True, False]
+    """
+    return not _ROUNDS.isdisjoint((*words_of(name), "".join(words_of(name))))
 
 
 def summed_up(text: str) -> bool:

@@ -67,7 +67,7 @@ class Seen:
     @cached_property
     def told(self) -> dict[str, str]:
         """Columns that are not used and have a rule of their own, with their sentence, which may be none."""
-        return self.ties | self.people | self.turned
+        return self.ties | self.people | self.turned | self.scores | self.halves
 
     @cached_property
     def ties(self) -> dict[str, str]:
@@ -80,6 +80,14 @@ class Seen:
     @cached_property
     def turned(self) -> dict[str, str]:
         return dict(in_turned(self.raw, self.intake))
+
+    @cached_property
+    def scores(self) -> dict[str, str]:
+        return dict(in_scores(self.raw, self.intake))
+
+    @cached_property
+    def halves(self) -> dict[str, str]:
+        return dict(in_halves(self.raw, self.intake))
 
     @cached_property
     def _sums(self) -> tuple[Raw, str]:
@@ -137,10 +145,10 @@ RULES = (
     Rule("columns that mark ties", lambda it: filter(None, it.ties.values())),
     Rule("matches from each side", lambda it: in_mirrors(it.raw)),
     Rule("answers that mean something else", lambda it: in_answers(it.raw, it.intake)),
-    Rule("answers that measure one of two items", lambda it: in_halves(it.raw, it.intake)),
+    Rule("answers that measure one of two items", lambda it: it.halves.values()),
     Rule("rows that are turned round", lambda it: it.turned.values()),
     Rule("orders from the worst", lambda it: in_orders(it.raw, it.intake)),
-    Rule("matches not played to their end", lambda it: in_scores(it.raw, it.intake)),
+    Rule("matches not played to their end", lambda it: it.scores.values()),
     Rule("scores that say otherwise", lambda it: in_results(it.raw, it.intake)),
     Rule("everybody has everything", lambda it: in_full(it.raw, it.intake, it.unused)),
     Rule("pairs that are not read", lambda it: in_pairs(it.raw, it.intake)),

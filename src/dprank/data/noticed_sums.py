@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -10,13 +11,17 @@ from numpy.typing import NDArray
 
 from dprank._require import shown
 from dprank.data.accounts import Intake
+from dprank.data.amounts import amount_of, as_thousands
 from dprank.data.noticed_cells import Raw
-from dprank.data.noticed_names import summed_up
+from dprank.data.noticed_names import called_a_count, summed_up
+from dprank.data.places import number_of
 
 __all__ = ["part_of", "sums_in"]
 
 #: So many labels may sum up all others, and so many rows of one.
 SUMS, ROWS = 6, 2
+#: Fewer rows sum up nothing.
+FEW = 3
 #: A longer label is a text.
 LONGEST = 40
 #: What is somebody's name, or kind, as often as not: at the end of a file it is neither; and what are initials.
@@ -58,7 +63,78 @@ def sums_in(raw: Raw, intake: Intake) -> tuple[NDArray[np.bool_], str]:
             rows = called[codes]
             if 0 < rows.sum() <= len(rows) / 2:
                 return rows, _say(int(rows.sum()), text, name, bool(intake.kept))
-    return np.zeros(len(raw.frame), bool), ""
+    return _of_ballots(raw, intake)
+
+
+def _of_ballots(raw: Raw, intake: Intake) -> tuple[NDArray[np.bool_], str]:
+    """A row that is read as ballots and sums up the others: by the word where an order stands, or by its amount."""
+    declared, none = raw.declared, np.zeros(len(raw.frame), bool)
+    if declared.kind != "ballots" or declared.form == "long" or len(none) < FEW:
+        return none, ""
+    odd = _no_ballots(raw)
+    called = odd & _called_sums(raw)
+    amounts = {name: it for name in _amounts(raw, intake) if (it := _amounts_of(raw, name)) is not None}
+    of = {name: odd & (it > 0) & (2 * it == it.sum()) for name, it in amounts.items()}
+    name = next((it for it in of if of[it].any()), "")
+    rows = called if called.any() else of.get(name, none)
+    if not 0 < rows.sum() <= len(rows) / 2:
+        return none, ""
+    seen = "called as sums are, where an order stands" if called.any() else f"the sum of all others, by {shown(name)}"
+    counted = float(amounts[declared.times][rows].sum() if declared.times in amounts else rows.sum())
+    read = f"read as {counted:.0f} ballot{'s' * (counted != 1)}"
+    number = int(rows.sum())
+    if number == 1:
+        return rows, f"1 row is {seen}, and {read}: take it out"
+    return rows, f"{number} rows are {seen}, and {read}: take them out"
+
+
+def _cells(raw: Raw) -> list[Any]:
+    """Columns that hold an order, or its places."""
+    declared = raw.declared
+    names = declared.items if declared.form == "wide" else declared.columns
+    return [it for name in names if (it := raw.column(name)) is not None]
+
+
+def _no_ballots(raw: Raw) -> NDArray[np.bool_]:
+    """Rows that hold no item, or of which no cell is a place among as many as there are items."""
+    rows = np.ones(len(raw.frame), bool)
+    for column in _cells(raw):
+        codes, distinct = column.factorize()
+        texts = list(map(str, distinct))
+        if raw.declared.form == "wide":
+            known = [0 < (number_of(it) or 0) <= len(raw.declared.items) for it in texts]
+        else:
+            known = [any(map(raw.known, raw.parts(it) if raw.declared.form == "orders" else [it])) for it in texts]
+        rows &= ~np.array(known, bool)[codes]
+    return rows
+
+
+def _called_sums(raw: Raw) -> NDArray[np.bool_]:
+    """Rows with a word for a sum where an order, or a place, stands."""
+    rows = np.zeros(len(raw.frame), bool)
+    for column in _cells(raw):
+        codes, distinct = column.factorize()
+        rows |= np.array([summed_up(str(it)) and str(it).casefold() not in INITIALS for it in distinct], bool)[codes]
+    return rows
+
+
+def _amounts(raw: Raw, intake: Intake) -> list[str]:
+    """Columns of how many ballots a row stands for, or how much it weighs: as declared, or as called so."""
+    declared = raw.declared
+    said = [it for it in (declared.times, declared.weight) if it is not None and it != "none"]
+    return said or [it for it in intake.unused if called_a_count(it)]
+
+
+def _amounts_of(raw: Raw, name: str) -> NDArray[np.float64] | None:
+    """The amounts of a column, whatever stands between thousands; nothing where a cell is none."""
+    column = raw.column(name)
+    if column is None:
+        return None
+    codes, distinct = column.factorize()
+    read = [amount_of(str(it), raw.declared.thousands) for it in distinct]
+    marked = [as_thousands(str(it)) for it in distinct]
+    each = [of[1] if math.isnan(it) and of is not None else it for it, of in zip(read, marked, strict=True)]
+    return np.nan_to_num(np.array(each, float), nan=0.0, posinf=0.0)[codes]
 
 
 def _say(number: int, text: str, name: str, count: bool) -> str:
