@@ -63,12 +63,14 @@ class Claim:
     `where` the paper prints it, of which `kind` it is, what its `statement` says in our words and, where our copy
     is clean and a few words carry the point, in a `quote` of its own; the `chapter` that settles it, and the
     `verdict` that a build is held to. Of a statement that does not simply hold `why` says so in one sentence,
-    `corrected` is what holds instead, and `impact` what comes of it. `left_out`, due for ``needs a condition``
-    alone, is what the print leaves out, and with which it is true: a statement in which something printed must be
-    replaced is refuted. `necessity` says how far what is corrected is from necessary: attained, a factor, not known.
-    `runs` says what is run where that is not the object which the sentence names, word for word. `ours` marks what no
-    paper asserts. `uses` are the claims that its proof rests on; `tolerance` is that of its numbers, relative, when two
-    builds are compared; `reason` says why it is not checked; `page` is its page of its own, if people send it around.
+    `instance` says in a sentence how the failing checks show it, their numbers in the places of ``{seen}`` and
+    ``{said}`` (``{seen2}`` and ``{said2}`` for the second), `corrected` is what holds instead, and `impact` what
+    comes of it. `left_out`, due for ``needs a condition`` alone, is what the print leaves out, and with which it is
+    true: a statement in which something printed must be replaced is refuted. `necessity` says how far what is
+    corrected is from necessary: attained, a factor, not known. `runs` says what is run where that is not the object
+    which the sentence names, word for word. `ours` marks what no paper asserts. `uses` are the claims that its proof
+    rests on; `tolerance` is that of its numbers, relative, when two builds are compared; `reason` says why it is not
+    checked; `page` is its page of its own, if people send it around.
     """
 
     id: str
@@ -80,6 +82,7 @@ class Claim:
     quote: str | None = None
     method: str | None = None
     why: str | None = None
+    instance: str | None = None
     corrected: str | None = None
     left_out: str | None = None
     impact: str | None = None
@@ -168,7 +171,7 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
     if (verdict == "needs a condition") != ("left_out" in entry):
         allowed = "text, due" if verdict == "needs a condition" else "none"
         raise refuse("left_out", entry.get("left_out"), f"{allowed} when the verdict is {verdict!r}")
-    for key in ("why", "impact"):
+    for key in ("why", "impact", "instance"):
         if key in entry and verdict not in NEEDS_CORRECTION:
             raise refuse(key, entry[key], f"none when the verdict is {verdict!r}")
     if "necessity" in entry and "corrected" not in entry:

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 from companion.ledger.claim import Check, Record
 from companion.ledger.files import find_root, load_ledger
 from companion.ledger.latex import latex
-from companion.ledger.scoreboard import PAPERS, Scoreboard, ledger_files
+from companion.ledger.scoreboard import PAPERS, Scoreboard, entries, ledger_files
 
 LEDGER = """\
 - {id: 'cai2025:a', where: A, kind: theorem, statement: 'first <one>', chapter: 01-x, verdict: refuted, method: exact,
@@ -172,3 +172,21 @@ def test_all_of_the_ledger_can_be_said_in_latex():
 def test_every_file_of_the_ledger_has_a_heading():
     files = {path.stem for path in (find_root() / "data" / "claims").glob("*.yml")}
     assert files == set(PAPERS), "PAPERS of companion.ledger.scoreboard names them"
+
+
+def test_an_instance_in_words_has_the_numbers_of_the_build(board, tmp_path):
+    path = tmp_path / "data" / "claims" / "cai2025.yml"
+    path.write_text(LEDGER.replace("impact: proof gap", "impact: proof gap, instance: 'It is {seen}, not {said}.'"))
+    said = {entry.claim.id: entry.counterexample for entry in Scoreboard("records.json").entries}
+    assert said["cai2025:a"] == "It is 2, not 1."
+    assert said["cai2025:e"] == "y (read as: one). It is 2; the statement says at most 1."
+
+
+def test_every_instance_of_the_ledger_finds_its_numbers():
+    """Places are those of failing checks, in every profile; without them a page would not build."""
+    root = find_root()
+    for profile in ("smoke", "standard", "paper"):
+        records = json.loads((root / "data" / "expected" / f"{profile}.json").read_text())["records"]
+        told = [entry for entry in entries(load_ledger(root), records) if entry.claim.instance]
+        assert told
+        assert not any("{s" in entry.counterexample for entry in told)

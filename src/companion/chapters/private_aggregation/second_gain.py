@@ -115,15 +115,19 @@ def gains(errors: pd.DataFrame) -> pd.DataFrame:
     return gain(one, two, "mean").reset_index().rename(columns={"delta": "δ", "n_items": "items"})
 
 
+def _sizes(items: pd.Series[int]) -> str:
+    *before, last = map(str, items)
+    return f"with {', '.join(before)} and {last} items" if before else f"with {last} items"
+
+
 def in_words(part: pd.DataFrame) -> str:
     """Which reduction errs less in rows of `gains`, as far as 95 % intervals tell: a clause for the reader."""
     last = part.iloc[-1]
     clear = {name: part.loc[sign * (part.gain - 1) > BAR * part.se, "items"] for name, sign in (("I", -1), ("II", 1))}
-    told = [f"Reduction {n} errs less at {', '.join(map(str, at))} items" for n, at in clear.items() if len(at)]
-    apart = " and ".join(told) or "no size sets the two apart"
-    return (
-        f"the gain at {last['items']:.0f} items is {last.gain:.2f} ± {BAR * last.se:.2f}; at 95 % confidence, {apart}"
-    )
+    told = [f"Reduction {n} {_sizes(at)}" for n, at in clear.items() if len(at)]
+    better = f"clearly better is {', '.join(told)}" if told else "neither is clearly better at any size"
+    seen = f"the gain with {last['items']:.0f} items is {last.gain:.2f} ± {BAR * last.se:.2f}"
+    return f"{seen}; {better} (95 % confidence)"
 
 
 def proved_gain(n_items: int, noise: float = 0.5) -> float:
