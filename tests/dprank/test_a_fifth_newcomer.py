@@ -1,6 +1,7 @@
 """Files of a fifth newcomer: stars for either item are no answer, and that is told before anything is spent."""
 
 import itertools
+import re
 
 import pytest
 from test_a_fourth_newcomer import ITEMS, PAIRS, TREES, noticed
@@ -199,3 +200,97 @@ def test_answers_are_told_to_the_curator_and_counted_in_public(answers, words, p
     declared = dprank.Declaration(kind="comparisons", items=TREES, columns=("left", "right", "answer"), answers=answers)
     assert told_answers(answers, words=True) == f"{words}, or the name of the preferred item"
     assert declared.rules_of_ballots()["answers"] == f"{published}, or the name of the preferred item"
+
+
+# What to type, for answers and for codes of items
+
+
+def sides_of(one, other, tie=""):
+    said = [one, other, *([tie] * bool(tie))]
+    return [[*PAIRS[at % 3], said[at * at % 5 % len(said)]] for at in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "tie"),
+    [("A", "B", ""), ("H", "A", "D"), ("1-0", "0-1", "½-½"), ("left", "right", "tie"), ("links", "rechts", "")],
+)
+@pytest.mark.parametrize("meaning", ["names", "outcome"])
+def test_answers_of_sides_have_both_maps(one, other, tie, meaning, tmp_path):
+    """Each of the two flags reads all rows, and one is the other turned round."""
+    flags = f"--comparisons left,right,answer {ITEMS} --map"
+    rows = sides_of(one, other, tie)
+    [line] = [it for it in noticed(tmp_path, "left,right,answer", rows, f"{flags} {meaning}") if "--map does not" in it]
+    assert f"if {one!r} says that the first item ('left') is preferred" in line
+    first, second = re.findall(r'--map ("[^"]*"|[^ ,]+(?:,[^ ,]+)*), if', line)
+    assert first.strip('"').startswith(f"{one}=1,{other}=0")
+    assert second.strip('"').startswith(f"{one}=0,{other}=1")
+    for each in (first, second):
+        told = checked(written(tmp_path, "left,right,answer", rows), f"{flags} {each}")
+        assert (told["rows that count"], told["noticed"]) == (30, [])
+
+
+def test_answers_of_many_words_have_one_flag(tmp_path):
+    rows = [[*PAIRS[at % 3], ("much", "little", "hardly", "not")[at % 4]] for at in range(30)]
+    said = noticed(tmp_path, "left,right,answer", rows, f"--comparisons left,right,answer {ITEMS} --map names")
+    assert [it for it in said if "--map hardly=,little=,much=,not= says it, with 1 behind = for the first" in it]
+
+
+@pytest.mark.parametrize("cells", ["-1 0 1", "-2 -1 0 1 2", "1 2 3 4 5"])
+def test_scales_have_both_maps(cells, tmp_path):
+    kinds = cells.split()
+    rows = [[*PAIRS[at % 3], kinds[at * at % 7 % len(kinds)]] for at in range(42)]
+    flags = f"--comparisons left,right,answer {ITEMS} --map"
+    [line] = [it for it in noticed(tmp_path, "left,right,answer", rows, f"{flags} outcome") if it[:7] == "answers"]
+    first, second = (
+        {it.split("=")[0]: float(it.split("=")[1]) for it in each.split(",")}
+        for each in re.findall(r"--map (\S+=[01.5]+)", line)
+    )
+    assert {key: 1 - it for key, it in first.items()} == second
+    assert set(first) == {it for row in rows for it in row[2:]} | set(first)
+
+
+@pytest.mark.parametrize("form", ["--ranks one,two,three", "--orders vote", "--long item,place --person who"])
+def test_codes_of_items(form, tmp_path):
+    header = "who,item,place,one,two,three,vote"
+    rows = [
+        [f"p{at}", item, str(place), *order, " > ".join(order)]
+        for at, order in enumerate(ORDERS)
+        for place, item in enumerate(order, 1)
+    ]
+    flags = f"{form} {ITEMS} --ballots partial --unranked last"
+    [line] = [it for it in noticed(tmp_path, header, rows, flags) if it.startswith("numbers stand where items should")]
+    aliases = re.findall(r"--alias '[^']*'", line)
+    assert aliases == ["--alias '1=oak'", "--alias '2=elm'", "--alias '3=fir'"]
+    said = noticed(tmp_path, header, rows, f"{flags} {' '.join(aliases)}")
+    assert not [it for it in said if "codes" in it or it.startswith("nothing counts")]
+
+
+def test_codes_of_items_with_one_for_none(tmp_path):
+    said = noticed(tmp_path, "a,b", ["1,0", "2,1", "3,2"] * 3, f"--ranks a,b {ITEMS} --ballots partial --unranked last")
+    assert [it for it in said if it.endswith("in the order of --items; --unranked-as 0, if 0 is none")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            ["21: oak > elm", "4: elm > oak > fir"],
+            "count;order as line 1, and 21;A > B for 21: A > B in each line",
+        ),
+        (["21 oak > elm", "4 elm > oak > fir"], "write count;order as line 1, and 21;A > B for 21 A > B in each line"),
+        (["oak > elm", "elm > oak > fir"], "each line is an order: write order as line 1, and add --orders order"),
+    ],
+)
+def test_lines_of_orders(lines, told, tmp_path):
+    path = tmp_path / "votes.txt"
+    path.write_text("\n".join([*lines * 3, ""]))
+    words = ["--items", "oak,elm,fir", "--ballots", "partial", "--unranked", "last"]
+    done = run("check", path, *words)
+    assert done.code == 2
+    assert told in done.error
+    header, *cells = ["count;order", *(re.sub("(?<=[0-9])(: | )", ";", it) for it in lines)]
+    count = ["--times", "count"] if lines[0][0].isdigit() else []
+    path.write_text("\n".join([header if count else "order", *cells, ""]))
+    assert run("check", path, "--orders", "order", *count, *words).code == 0
+    path.write_text("a,b\n1,2\n2,1\n")
+    assert "say what a row is" in run("check", path, *words).error

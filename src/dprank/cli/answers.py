@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,21 @@ from dprank.data.amounts import amount_of
 from dprank.data.answers import NotDeclared, number_in
 from dprank.data.cleaning import nearest
 from dprank.data.declaration import Declaration
+from dprank.data.noticed_ties import ties_among
 
 __all__ = ["declared_or_told", "slips_of_rows"]
 
 #: Answers of each kind that are listed.
 _SHOWN = 10
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: More answers are told in words; and what usually says that the first of two is preferred.
+_FEW = 7
+_FIRST = _words("1 h a l w left first home win won yes true links heim sieg ja oui sí gauche 1-0 white upper")
 #: Numbers that a word knows, where one of them tells it from the others.
 _FITS = (
     ({Decimal(0), Decimal("0.5"), Decimal(1)}, {Decimal(0), Decimal("0.5")}, "outcome"),
@@ -58,7 +68,8 @@ def _seen(intake: Intake) -> str:
         return f"{told}: --map names fits{tie}" + "; or outcome or position, if the numbers are no items" * codes
     for known, telling, word in _FITS:
         if numbers <= known and numbers & telling:
-            return f"{told}: --map {word} fits, where 1 is the first"
+            other = {"outcome": "1=0,0=1,0.5=0.5", "position": "1=0,2=1"}.get(word, "1=0,0=0.5,-1=1")
+            return f"{told}: --map {word} fits, where 1 is the first, and --map {other}, where 1 is the second"
     if like := next((it for text, _ in most[:3] if (it := nearest(text, intake.data.items))), None):
         return f"{told}: where that is how {shown(like)} is written, --map names fits, with --clean or --alias"
     if any("," in text for text, _ in most[:_SHOWN]):
@@ -93,7 +104,7 @@ def _answers(intake: Intake, declared: Declaration) -> list[str]:
     if many := sum(lost.values()):
         told.append(
             f"{many} answer{'s' * (many != 1)} that --map does not know, or of other items than the two, left out by "
-            "what they say: let it say what every answer means"
+            f"what they say: {_ways(intake, declared, lost) or 'let it say what every answer means'}"
         )
     points: Any = intake.data.points
     sides = {int(it) for it in points}
@@ -104,6 +115,41 @@ def _answers(intake: Intake, declared: Declaration) -> list[str]:
             "--map does not know how that is said"
         )
     return told
+
+
+def _ways(intake: Intake, declared: Declaration, lost: Mapping[str, int]) -> str:
+    """The flags by which answers get a meaning, for either direction; nothing where that takes more than a line."""
+    texts = sorted({it.strip() for it in lost}, key=lambda it: (number_in(it) is None, it.casefold()))
+    if not 0 < len(texts) <= _FEW or any({*text} & {*",="} for text in texts):
+        return ""
+    if declared.answers == "names" and intake.kept and len(texts) == 1:
+        return f"--map {quoted(f'names,{texts[0]}=0.5')}, if {shown(texts[0])} is a tie"
+    if intake.kept or _like_an_item(texts, declared):
+        return ""
+    ties = ties_among({*texts}, told=True)
+    sides = sorted((it for it in texts if it not in ties), key=_side)
+    one = f" ({shown(declared.columns[0])})" * bool(declared.columns)
+    if len(sides) != 2:
+        flag = quoted(",".join(f"{text}=" for text in texts))
+        return f"--map {flag} says it, with 1 behind = for the first item{one}, 0 for the second, 0.5 for a tie"
+    tie = "".join(f",{it}=0.5" for it in sorted(ties))
+    first, second = sides
+    flags = [quoted(f"{first}={at},{second}={1 - at}{tie}") for at in (1, 0)]
+    return (
+        f"--map {flags[0]}, if {shown(first)} says that the first item{one} is preferred; --map {flags[1]}, if it says "
+        "that the second is"
+    )
+
+
+def _like_an_item(texts: Sequence[str], declared: Declaration) -> bool:
+    """Whether one of some answers is written like an item, of which somebody else speaks."""
+    return any(nearest(it, declared.items) is not None for it in texts if len(it) > 1)
+
+
+def _side(text: str) -> tuple[int, str]:
+    """By what two answers are sorted: what usually is the first item's comes first."""
+    small = text.casefold()
+    return _FIRST.index(small) if small in _FIRST else len(_FIRST), small
 
 
 def _fractions(intake: Intake, declared: Declaration) -> str:

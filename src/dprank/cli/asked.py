@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from dprank.data.answers import SAID
 
-__all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "require_said"]
+__all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "orders_as_text", "require_said"]
 
 #: How each thing that a declaration lacks is said.
 SAY = {
@@ -32,6 +34,31 @@ TAKEN = {
     "comparisons": "comparisons of two items at a time go to `release ranking`",
     "tallies": "items that people have go to `release topk`",
 }
+
+
+#: So much of a file is looked at, and a line that is an order, with or without a count before it.
+_LOOKED_AT = 20_000
+_ORDER = re.compile(r"\s*(?:([0-9]+)\s*([:;,x×)]?)\s*)?[^0-9\s>][^>]*>[^>]+.*")
+
+
+def orders_as_text(file: Path) -> str:
+    """What makes a table of lines such as ``21: A > B``, in one step; nothing where lines are no orders."""
+    try:
+        with file.open("rb") as opened:
+            lines = [it for it in opened.read(_LOOKED_AT).decode("utf-8", "replace").splitlines()[:-1] if it.strip()]
+    except OSError:
+        return ""
+    found = [it for line in lines if (it := _ORDER.fullmatch(line))]
+    if len(found) < 2 or 10 * len(found) < 9 * len(lines):
+        return ""
+    if 2 * sum(it[1] is not None for it in found) <= len(found):
+        return "each line is an order: write order as line 1, and add --orders order"
+    sign = next((it[2] for it in found if it[1] is not None), "") or "the blank"
+    typed = f"21{sign} A > B" if len(sign) == 1 else "21 A > B"
+    return (
+        "each line is an order behind a count of ballots: write count;order as line 1, and 21;A > B for "
+        f"{typed} in each line, and add --orders order --times count"
+    )
 
 
 def lacking(keys: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ import typer
 
 from dprank._require import shown as quoted
 from dprank.cli.answers import declared_or_told, slips_of_rows
+from dprank.cli.asked import orders_as_text
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -118,6 +119,8 @@ def check(
         file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders, ranks=ranks
     )
     if plan is None and not form:
+        if told := orders_as_text(file):
+            raise ValueError(told)
         raise ValueError(
             "say what a row is: --comparisons FIRST,SECOND,ANSWER, --pairs all, --wide, --long ITEM,PLACE, "
             "--orders COLUMN, --ranks FIRST,SECOND, or --item COLUMN"

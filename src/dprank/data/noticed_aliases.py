@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dprank._require import shown
+from dprank.data.accounts import Intake
 from dprank.data.answers import number_in
 from dprank.data.cleaning import cleaner
 from dprank.data.intake import pair_of
 from dprank.data.noticed_cells import Raw
 
-__all__ = ["in_aliases"]
+__all__ = ["in_aliases", "in_numerals"]
 
+#: So many aliases are typed out.
+ALIASES = 9
 #: So many names are told.
 NAMED = 3
 
@@ -33,6 +36,26 @@ def in_aliases(raw: Raw) -> Iterator[str]:
     if wide and gone:
         what = f"no column is called {shown(gone[0])}{_more(gone)}: is it written as the header has it?"
         yield f"--alias {_of(given, gone[0])} does nothing, as {what}"
+
+
+def in_numerals(raw: Raw, intake: Intake) -> Iterator[str]:
+    """A sentence on numbers where items stand, of which none is one: codes of items, and 0 for none."""
+    declared = raw.declared
+    if declared.kind == "comparisons" or declared.form in ("wide", "preflib") or any(map(raw.known, intake.written)):
+        return
+    codes = {number for it in intake.unknown if it.strip().isdecimal() and (number := int(it)) > 0}
+    others = [it for it in intake.unknown if not it.strip().isdecimal() and not raw.is_none(it)]
+    items = declared.items
+    if others or not len(codes) >= 2 or max(codes, default=0) > len(items):
+        return
+    flags = " ".join(f"--alias {shown(f'{at}={name}')}" for at, name in enumerate(items[:ALIASES], 1))
+    more = f", and so on to {len(items)}" * (len(items) > ALIASES)
+    zero = "0" in map(str.strip, intake.unknown)
+    none = "; --unranked-as 0, if 0 is none" * (zero and declared.kind == "ballots")
+    yield (
+        f"numbers stand where items should, from {min(codes)} to {max(codes)}: are they codes? {flags}{more}, if items "
+        f"are numbered in the order of --items{none}"
+    )
 
 
 def _of(given: Mapping[str, str], name: str) -> str:

@@ -159,17 +159,24 @@ def _numbers(meaning: str, values: list[float], lost: int) -> Iterator[str]:
     low, top = values[0], values[-1]
     if -1.0 in have and have <= {-1.0, 0.0, 1.0}:
         also = ", and 0 is read as the second item's win" if 0.0 in have and meaning == "outcome" else ""
-        do = f"if {'0 is a tie and ' * (0.0 in have)}-1 the second item's win, --map 1=1,-1=0{',0=0.5' * (0.0 in have)}"
-        yield f"{seen}{also}: {do}"
+        tie = ",0=0.5" * (0.0 in have)
+        ways = (
+            f"--map 1=1,-1=0{tie} if 1 says that the first item is preferred and -1 the second, --map 1=0,-1=1{tie} if "
+            "it is the other way round"
+        )
+        yield f"{seen}{also}: {ways}{'; 0 is a tie by both' * (0.0 in have)}"
     elif have == {1.0, 2.0}:
-        yield f"{seen}: if they say which column is preferred, --map position"
+        ways = "--map position where 1 is the first, --map 1=0,2=1 where 1 is the second"
+        yield f"{seen}: if they say which column is preferred, {ways}"
     elif have == {0.0, 1.0}:
-        yield f"{seen}: if 1 is the first item and 0 the second, --map outcome"
+        yield f"{seen}: if 1 is the first item and 0 the second, --map outcome; the other way round, --map 1=0,0=1"
     elif have == {0.0, 1.0, 2.0}:
-        ways = "--map 1=1,2=0,0=0.5 if 0 is a tie, --map 2=1,1=0.5,0=0 if they are points of the first item"
+        ways = "--map 1=1,2=0,0=0.5 if 0 is a tie, --map 2=1,1=0.5,0=0 if they are points of the first item;"
+        ways += " where 1, or 2, is for the other one, turn 1 and 0 behind ="
         yield f"{seen}{', and 0 is read as the win of the second item' * (meaning == 'outcome')}: {ways}"
     elif have == {1.0, 2.0, 3.0} and meaning == "position":
-        yield f"{seen}: --map 1=1,2=0,3=0.5 if 3 is a tie; if 2 is the middle of a scale, --map 1=1,2=0.5,3=0"
+        ways = "--map 1=1,2=0,3=0.5 if 3 is a tie; if 2 is the middle of a scale, --map 1=1,2=0.5,3=0"
+        yield f"{seen}: {ways}; where 1 is for the second item, turn 1 and 0 behind ="
     elif whole and len(values) > 2 and low == -top:
         scale = _scale(values, 0.0)
         yield f"{seen}: are they a scale with 0 in the middle? Which end is the first item's is to be said: {scale}"
@@ -187,6 +194,9 @@ def _numbers(meaning: str, values: list[float], lost: int) -> Iterator[str]:
 
 
 def _scale(values: list[float], middle: float) -> str:
-    """A map of a scale on which low numbers are for the first item."""
-    points = ",".join(f"{it:g}={'1' if it < middle else '0.5' if it == middle else '0'}" for it in values)
-    return f"--map {points} if low ones are for the first item"
+    """Maps of a scale, for either end that may be the first item's."""
+    low, high = (
+        ",".join(f"{it:g}={one if it < middle else '0.5' if it == middle else 1 - one}" for it in values)
+        for one in (1, 0)
+    )
+    return f"--map {low} if low ones are for the first item, --map {high} if high ones are"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dprank.data.accounts import Intake
 from dprank.data.noticed_again import in_alike, in_copies
-from dprank.data.noticed_aliases import in_aliases
+from dprank.data.noticed_aliases import in_aliases, in_numerals
 from dprank.data.noticed_amounts import in_amounts
 from dprank.data.noticed_answers import in_answers
 from dprank.data.noticed_cells import Raw, in_cells
@@ -133,6 +133,7 @@ RULES = (
     Rule("rows that are left out", lambda it: in_lost(it.declared, it.intake, bool(it.merged)), table=False),
     Rule("a line of names that is a row", lambda it: in_names(it.raw)),
     Rule("aliases that do nothing", lambda it: in_aliases(it.raw)),
+    Rule("numbers that are codes of items", lambda it: in_numerals(it.raw, it.intake)),
     Rule("rows that sum up the others", lambda it: it.sums),
     Rule("counts and weights that are none", lambda it: in_amounts(it.raw)),
     Rule("people in a column that is not used", lambda it: it.people.values()),

@@ -19,7 +19,7 @@ from dprank.data.places import number_of
 if TYPE_CHECKING:
     from dprank.data.noticed_cells import Raw
 
-__all__ = ["answered", "called_a_tie", "in_ties", "typed"]
+__all__ = ["answered", "called_a_tie", "in_ties", "ties_among", "typed"]
 
 #: More words are no kinds of answers, and more spellings none of items.
 KINDS, SPELLINGS = 12, 4
@@ -189,14 +189,14 @@ def _marks(raw: Raw, name: str, written: list[str]) -> set[str]:
         no = {it for it in texts if it.casefold() in _NO}
         return no if all(it.casefold() in _YES for it in texts - no) else set()
     result = not _RESULTS.isdisjoint(words_of(name))
-    ties = _ties_among(texts, result or called_a_tie(name))
+    ties = ties_among(texts, result or called_a_tie(name))
     rest = {it for it in texts - ties if not raw.known(it) and it.casefold() not in _YES | _NO | _WINS}
     if ties and (not rest or result or called_a_tie(name)):
         return ties
     return _yes_of(texts, "" in written) if called_a_tie(name) else set()
 
 
-def _ties_among(texts: set[str], told: bool) -> set[str]:
+def ties_among(texts: set[str], told: bool) -> set[str]:
     """Words, or letters, for a tie; `told` says that a name shows what they are about."""
     words = _TIES | _ALIKE if told else _TIES
     ties = {it for it in texts if _plain(it) in words or it.casefold() in _HALVES}
