@@ -405,9 +405,8 @@ def _say(rows: _Rows, name: str, whole: bool) -> str:
 def _question(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
     """A column that may say which of several questions a row answers."""
     values = len(cells) - ("" in cells)
-    if not 1 < values <= QUESTIONS or rows.n < 4 or called_of_people(name):
-        return None
-    if called_a_round(name) and rows.is_schedule(codes):
+    scheduled = called_a_round(name) and rows.is_schedule(codes)
+    if scheduled or not 1 < values <= QUESTIONS or rows.n < 4 or called_of_people(name):
         return None
     asked = called_a_question(name)
     opposed = any({text.casefold() for text in cells if text} <= pair for pair in OPPOSITES)
