@@ -17,6 +17,11 @@
     [/install|\bpip\b/, "book/api.html"],
     [/timing|\bclock\b/, "book/not_protected.html#the-clock"],
     [/counterexample|wrong theorem|broken promise/, "book/results.html"],
+    [/pseudonym|\b(delet|remov|without)\w* (the )?names|de-?identif/, "book/index.html#thirty-seconds-of-differential-privacy"],
+    [/department|several (questions|surveys|releases)|split .*epsilon|same people/, "book/not_protected.html#the-second-release"],
+    [/disagree|dispute|reviewed|contact|wrong verdict/, "book/verdicts.html#if-you-disagree"],
+    [/proof assistant|\blean\b|formally/, "book/verdicts.html#the-methods"],
+    [/exercise|teach|course|slides/, "book/index.html#five-doors"],
   ];
   /* Pages of the book come before the library's, roads before what stands behind them; a term is meant as such. */
   const rank = (url) => (url.startsWith("book/reference/") ? -6 : url.startsWith("book/glossary.html#") ? 2 : /notebooks\/\d\d[a-z]/.test(url) ? -0.5 : 0);
