@@ -56,7 +56,7 @@ class Entry:
     def counterexample(self) -> str:
         """The failing checks in sentences: the ledger's own, with the numbers of this build, or one of each check."""
         if self.claim.instance and self.against:
-            places = {}
+            places: dict[str, str] = {}
             for number, check in enumerate(self.against, 1):
                 end = "" if number == 1 else str(number)
                 places |= {f"seen{end}": show_number(check.observed), f"said{end}": show_number(check.bound)}
