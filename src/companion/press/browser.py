@@ -177,11 +177,6 @@ TURN = """async ([scheme, width]) => {
     document.getAnimations().filter(it => it instanceof CSSTransition).forEach(it => it.finish());
 }"""
 
-# A busy machine has scripts that watch sizes wait for their first frame.
-SETTLED = """async () => {
-    for (let more = 2; more; more--) await new Promise(done => requestAnimationFrame(done));
-}"""
-
 
 # ---------------------------------------------------------------- the pages
 
@@ -353,7 +348,7 @@ def _open(page: Page, path: Path, view: View, idle: bool = False) -> None:
     """Load a page in a view."""
     _show(page, view)
     page.goto(path.as_uri(), wait_until="networkidle" if idle else "load")
-    page.evaluate(SETTLED)
+    page.evaluate(TURN, [None, view[1]])  # on a busy machine the width may come after the page
 
 
 def _show(page: Page, view: View) -> None:
