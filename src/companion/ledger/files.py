@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-__all__ = ["NEEDS_CORRECTION", "VERDICTS", "Claim", "Page", "find_root", "load_ledger"]
+__all__ = ["NEEDS_CORRECTION", "PLACE", "VERDICTS", "Claim", "Page", "find_root", "load_ledger"]
 
 VERDICTS = ("pending", "holds", "needs a condition", "refuted", "true but empty", "depends on the reading", "unchecked")
 NEEDS_CORRECTION = ("needs a condition", "refuted", "true but empty", "depends on the reading")
@@ -22,6 +22,8 @@ ALLOWED = {
     "method": ("exact", "numeric", "bound", "simulation", "argument"),
     "impact": ("privacy broken", "theorem false", "not as described", "proof gap", "slip of the pen"),
 }
+#: Where an instance has a number of the build: what the first failing check saw and what is said of it, the second …
+PLACE = re.compile(r"{((?:seen|said)(?:[2-9]|[1-9]\d+)?)}")
 
 
 def find_root(start: Path | None = None) -> Path:
@@ -174,6 +176,8 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
     for key in ("why", "impact", "instance"):
         if key in entry and verdict not in NEEDS_CORRECTION:
             raise refuse(key, entry[key], f"none when the verdict is {verdict!r}")
+    if re.search("[{}]", PLACE.sub("", re.sub("{{|}}", "", entry.get("instance", "")))):
+        raise refuse("instance", entry["instance"], "braces around seen, said, seen2, said2 and so on, or twice")
     if "necessity" in entry and "corrected" not in entry:
         raise refuse("necessity", entry["necessity"], "none where nothing is corrected")
     if verdict == "unchecked" and "reason" not in entry:

@@ -16,7 +16,7 @@ import pandas as pd
 from companion.ledger.card import OURS, PAPERS, Html, counterexample, fill, show_number
 from companion.ledger.certificates import STANDS, Certificate, load_certificates, uncovered
 from companion.ledger.claim import Check, Record, decisive
-from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, VERDICTS, Claim, find_root, load_ledger
+from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, PLACE, VERDICTS, Claim, find_root, load_ledger
 from companion.ledger.judge import Difference, differing
 from companion.ledger.latex import latex
 
@@ -54,13 +54,15 @@ class Entry:
 
     @property
     def counterexample(self) -> str:
-        """The failing checks in sentences: the ledger's own, with the numbers of this build, or one of each check."""
-        if self.claim.instance and self.against:
-            places: dict[str, str] = {}
-            for number, check in enumerate(self.against, 1):
-                end = "" if number == 1 else str(number)
-                places |= {f"seen{end}": show_number(check.observed), f"said{end}": show_number(check.bound)}
-            return self.claim.instance.format(**places)
+        """The failing checks in sentences: the ledger's own, with the numbers of this build; or, where fewer fail here
+        than it speaks of, one of each.
+        """
+        instance, places = self.claim.instance or "", dict[str, str]()
+        for number, check in enumerate(self.against, 1):
+            end = "" if number == 1 else str(number)
+            places |= {f"seen{end}": show_number(check.observed), f"said{end}": show_number(check.bound)}
+        if instance and self.against and set(PLACE.findall(instance)) <= set(places):
+            return instance.format(**places)
         return ". ".join(map(counterexample, self.against)) + "."
 
     @property

@@ -42,6 +42,10 @@ def test_load(tmp_path: Path) -> None:
         ({"verdict": "unchecked"}, "reason: None; allowed: text"),
         ({"left_out": "the constant"}, "left_out: 'the constant'; allowed: none when the verdict is 'holds'"),
         (WRONG | {"verdict": "needs a condition"}, "left_out: None; allowed: text, due when the verdict is"),
+        (
+            WRONG | {"verdict": "refuted", "instance": "It is {sene}."},
+            "instance: 'It is {sene}.'; allowed: braces around seen, said, ",
+        ),
         ({"impact": "bad"}, "impact: 'bad'; allowed: privacy broken, theorem false"),
         ({"why": "y"}, "why: 'y'; allowed: none when the verdict is 'holds'"),
         ({"impact": "proof gap"}, "impact: 'proof gap'; allowed: none when the verdict is 'holds'"),
