@@ -204,7 +204,10 @@ def answer(
     by = (f"By {rule.by}" if rule else "In order") + (f", counting {kept}," if kept else "")
     if found and is_open(found[0]):
         names = [_line(name) for name in release.items]
-        return f"{NOTHING}: {by[0].lower()}{by[1:]} the noise leaves every place open to {_list(names, 'and')}."
+        by = f"{NOTHING}: {by[0].lower()}{by[1:]}"
+        if release.scores is not None and len({*release.scores}) == 1:
+            return f"{by} {_list(names, 'and')} have the same score."
+        return f"{by} the noise leaves every place open to {_list(names, 'and')}."
     names = [_line(name) for name in release.ranking]
     left = _left_open(names, found[0]["lowest"], found[0]["highest"]) if found else ""
     return f"{by} {names[0]} is first, then {_list(names[1:])}{left}."

@@ -98,7 +98,7 @@ def test_ratings_that_are_no_full_ballots(tmp_path):
     """Most have ties: before they are let in, it is asked which number is the best."""
     cells = [("3", "3", "2"), ("2", "3", "2"), ("3", "1", "3"), ("2", "2", "3"), ("1", "2", "3")]
     said = noticed(tmp_path, "oak,elm,fir", [cells[at % 5] for at in range(40)], f"--wide {ITEMS}")
-    assert [it for it in said if it.endswith("are they ratings, where the highest is best (--best high)?")]
+    assert [it for it in said if it.endswith("the highest is best (--best high; not of marks, where 1 is)?")]
 
 
 # Rows that are no ballots, and what is told of rows

@@ -21,6 +21,8 @@ __all__ = ["declared_or_told", "slips_of_rows"]
 
 #: Answers of each kind that are listed.
 _SHOWN = 10
+#: What to do about answers of many kinds; a row that rightly says nothing is as good as none.
+_EACH = "let it say what every answer means; a row that holds none, as of a match that was put off, is left out rightly"
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -104,7 +106,7 @@ def _answers(intake: Intake, declared: Declaration) -> list[str]:
     if many := sum(lost.values()):
         told.append(
             f"{many} answer{'s' * (many != 1)} that --map does not know, or of other items than the two, left out by "
-            f"what they say: {_ways(intake, declared, lost) or 'let it say what every answer means'}"
+            f"what they say: {_ways(intake, declared, lost) or _EACH}"
         )
     points: Any = intake.data.points
     sides = {int(it) for it in points}

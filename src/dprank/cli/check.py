@@ -54,6 +54,7 @@ from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.answers import told_answers
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
+from dprank.data.headers import is_nameless
 from dprank.data.noticed import noticed, raw_of
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_graph import meetings
@@ -267,7 +268,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "altered": dict(intake.altered),
         "unknown items": _unknown(intake, declared),
         "items that no row has": _unmet(intake, declared, raw),
-        "columns that are not used": list(map(repr, intake.unused)),
+        "columns that are not used": [repr(it) + " (without a name)" * is_nameless(it) for it in intake.unused],
         "misread": {repr(text): number for text, number in intake.misread.items()},
         "cleaning": would_mend(intake, declared, raw),
         "cleaning by the items alone": ",".join(by_items(declared)),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dprank._require import shown
 from dprank.data.cleaning import RULES, cleaner, nearest
 
-__all__ = ["is_numeral", "is_order", "joined_items", "like_header", "no_column", "no_pair"]
+__all__ = ["is_nameless", "is_numeral", "is_order", "joined_items", "like_header", "no_column", "no_pair"]
 
 #: Names of a header among which the nearest is looked for.
 LOOKED_AMONG = 2_000
@@ -57,7 +57,7 @@ def no_column(
     lacks = f"no column {told} ({', '.join(filter(None, (columns, cut)))})"
     if whole := joined_items(names, items, missing):
         return f"{lacks}; {shown(whole)} is one, with a comma in its name: name all items in a text file, one a line"
-    blank = sum(not it.strip() or bool(_NO_NAME.fullmatch(it)) for it in names)
+    blank = sum(map(is_nameless, names))
     if blank > 1 or (blank and len(names) == 2):
         return (
             f"{lacks}; {blank} of them have no name in line 1: is it a title, or the first of two header lines? One "
@@ -105,6 +105,17 @@ def is_order(name: str, items: Sequence[str]) -> bool:
         return False
     parts = [it.strip() for it in _BETWEEN.split(_COUNTED.sub("", name, count=1)) if it.strip()]
     return len(parts) > 1 and {*parts} <= {*items}
+
+
+def is_nameless(name: str) -> bool:
+    """Whether a column is called as one is whose header is empty.
+
+    Examples
+    --------
+    >>> [is_nameless(it) for it in ("Unnamed: 3", " ", "who")]
+    [True, True, False]
+    """
+    return not name.strip() or bool(_NO_NAME.fullmatch(name))
 
 
 def is_numeral(name: str) -> bool:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
 from dprank._require import shown
 from dprank.data.headers import is_numeral, is_order
 from dprank.data.noticed_cells import Raw
+from dprank.data.places import place_reader
 
-__all__ = ["in_names"]
+__all__ = ["in_more_names", "in_names"]
 
 #: So many cells are looked at.
 LOOKED_AT = 1_000
+#: So many lines of names may stand below the first.
+MORE = 3
 
 
 def in_names(raw: Raw) -> Iterator[str]:
@@ -27,6 +31,24 @@ def in_names(raw: Raw) -> Iterator[str]:
         yield (
             f"line 1 is taken for the names of columns, and {', '.join(map(shown, odd))} {is_} as rows are: if {them} "
             "of a row, that row does not count; put a line of names above it"
+        )
+
+
+def in_more_names(raw: Raw) -> Iterator[str]:
+    """A sentence on first rows that hold words where others hold places, as a second line of names does."""
+    declared = raw.declared
+    columns = [raw.column(it) for it in declared.items]
+    if (declared.kind, declared.form) != ("ballots", "wide") or any(it is None for it in columns):
+        return
+    reads = place_reader(declared)
+    rows = [[str(it) for it in row] for row in zip(*(it.head(MORE + 1) for it in columns), strict=True)]
+    words = [all(reads(it) == -math.inf and re.search(r"[^\W\d]", it) for it in row) for row in rows]
+    number = (*words, False).index(False)
+    if 0 < number < len(rows):
+        first, them = ("row 1 holds", "It counts") if number == 1 else (f"rows 1 to {number} hold", "They count")
+        yield (
+            f"{first} words in every column of places: more lines of names? {them} as a ballot without a place: take "
+            f"{'it' if number == 1 else 'them'} out"
         )
 
 

@@ -50,7 +50,7 @@ def in_places(raw: Raw) -> Iterator[str]:
         seen.append(f"{odd} of {len(values)} ballots skip places, or do not begin at 1")
     others = _others(raw, highest.max())
     ask = [f"is {', '.join(map(shown, others[:3]))} an item, too"] if others else []
-    ask += ["are they ratings, where the highest is best (--best high)"] * often
+    ask += ["are they ratings, where the highest is best (--best high; not of marks, where 1 is)"] * often
     kinds = np.unique(values[values > m])
     again = len(kinds) == 1 and bool(((values == kinds[0]).sum(axis=1) > 1).any())
     if not ask and not again:  # of one ballot no two items are the one that is missing

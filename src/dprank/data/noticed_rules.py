@@ -20,7 +20,7 @@ from dprank.data.noticed_codes import below_0
 from dprank.data.noticed_columns import in_unused
 from dprank.data.noticed_graph import in_graph
 from dprank.data.noticed_labels import in_labels, in_totals
-from dprank.data.noticed_lines import in_names
+from dprank.data.noticed_lines import in_more_names, in_names
 from dprank.data.noticed_lost import in_again, in_lost, in_spelt, in_unnamed
 from dprank.data.noticed_matches import in_halves, in_results, in_scores
 from dprank.data.noticed_melted import in_full
@@ -29,7 +29,7 @@ from dprank.data.noticed_pairs import in_pairs
 from dprank.data.noticed_people import in_blanks, in_numbered, in_people
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
-from dprank.data.noticed_sums import sums_in
+from dprank.data.noticed_sums import sums_in, sums_of_rows
 from dprank.data.noticed_tasks import with_tasks
 from dprank.data.noticed_ties import in_ties
 from dprank.data.noticed_tops import in_shown, in_tops
@@ -67,7 +67,7 @@ class Seen:
     @cached_property
     def told(self) -> dict[str, str]:
         """Columns that are not used and have a rule of their own, with their sentence, which may be none."""
-        return self.ties | self.people | self.turned | self.scores | self.halves
+        return self.ties | self.people | self.turned | self.scores | self.halves | sums_of_rows(self.raw, self.intake)
 
     @cached_property
     def ties(self) -> dict[str, str]:
@@ -132,6 +132,7 @@ class Rule(NamedTuple):
 RULES = (
     Rule("rows that are left out", lambda it: in_lost(it.declared, it.intake, bool(it.merged)), table=False),
     Rule("a line of names that is a row", lambda it: in_names(it.raw)),
+    Rule("more lines of names", lambda it: in_more_names(it.raw)),
     Rule("aliases that do nothing", lambda it: in_aliases(it.raw)),
     Rule("numbers that are codes of items", lambda it: in_numerals(it.raw, it.intake)),
     Rule("rows that sum up the others", lambda it: it.sums),

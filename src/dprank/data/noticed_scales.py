@@ -259,7 +259,7 @@ def short_scale(raw: Raw, values: NDArray[np.float64]) -> str | None:
     seen = f"places are {kinds[0]:g} to {kinds[-1]:g}, of {m} items"
     if without.any():
         seen += f", and {int(without.sum())} of {len(values)} ballots have no 1"
-    return f"{seen}: are they ratings, where the highest is best (--best high)?"
+    return f"{seen}: are they ratings, where the highest is best (--best high; not of marks, where 1 is)?"
 
 
 def _from_1(row: NDArray[np.float64]) -> bool:

@@ -1,4 +1,4 @@
-"""Rows that sum up the others, by what they are called: they count like others until somebody takes them out."""
+"""Rows that sum up the others, by what they are called: where they name items, they count until taken out."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_names import called_a_count, summed_up
 from dprank.data.places import number_of
 
-__all__ = ["part_of", "sums_in"]
+__all__ = ["part_of", "sums_in", "sums_of_rows"]
 
 #: So many labels may sum up all others, and so many rows of one.
 SUMS, ROWS = 6, 2
 #: Fewer rows sum up nothing.
 FEW = 3
+#: This share of rows, at least, is summed up by a column; a mean is rounded by so much at most.
+SUMMED, ROUNDED = 0.95, 0.051
 #: A longer label is a text.
 LONGEST = 40
 #: What is somebody's name, or kind, as often as not: at the end of a file it is neither; and what are initials.
@@ -62,8 +64,33 @@ def sums_in(raw: Raw, intake: Intake) -> tuple[NDArray[np.bool_], str]:
         for called, text in (_alone(raw, texts, codes, name in people), _of_others(texts)):
             rows = called[codes]
             if 0 < rows.sum() <= len(rows) / 2:
-                return rows, _say(int(rows.sum()), text, name, bool(intake.kept))
+                return rows, _say(int(rows.sum()), text, name, bool(intake.kept) and _may_count(raw, rows))
     return _of_ballots(raw, intake)
+
+
+def sums_of_rows(raw: Raw, intake: Intake) -> dict[str, str]:
+    """Columns that are not used and hold the sum, or the mean, of what a row says of all items: nothing to speak of."""
+    columns = [raw.column(it) for it in raw.declared.items]
+    if (raw.declared.kind, raw.declared.form) != ("ballots", "wide") or any(it is None for it in columns):
+        return {}
+    said = np.array([_figures(it) for it in columns])
+    total, number = np.nansum(said, axis=0), np.isfinite(said).sum(axis=0)
+    found = {}
+    for name in intake.unused:
+        if (column := raw.column(name)) is None:
+            continue
+        cells = _figures(column)
+        there = np.isfinite(cells) & (number > 0)
+        off = np.minimum(np.abs(cells - total), np.maximum(np.abs(cells - total / np.maximum(number, 1)) - ROUNDED, 0))
+        if there.sum() >= FEW and len(np.unique(cells[there])) > 1 and np.mean(off[there] < 1e-9) >= SUMMED:
+            found[name] = ""
+    return found
+
+
+def _figures(column: Any) -> NDArray[np.float64]:
+    """The numbers of a column, with a point or a comma, not-a-number where there is none."""
+    codes, distinct = column.factorize()
+    return np.array([number_of(str(it).replace(",", ".", 1)) for it in distinct], float)[codes]
 
 
 def _of_ballots(raw: Raw, intake: Intake) -> tuple[NDArray[np.bool_], str]:
@@ -86,6 +113,17 @@ def _of_ballots(raw: Raw, intake: Intake) -> tuple[NDArray[np.bool_], str]:
     if number == 1:
         return rows, f"1 row is {seen}, and {read}: take it out"
     return rows, f"{number} rows are {seen}, and {read}: take them out"
+
+
+def _may_count(raw: Raw, rows: NDArray[np.bool_]) -> bool:
+    """Whether one of some rows names an item wherever its form asks for one."""
+    declared = raw.declared
+    if declared.form != "long":  # where a ballot that ranks nothing is one, too
+        return True
+    for name in declared.columns[: 1 + (declared.kind == "comparisons")]:
+        if (column := raw.column(name)) is not None:
+            rows = rows & np.array([raw.known(str(it)) for it in column], bool)
+    return bool(rows.any())
 
 
 def _cells(raw: Raw) -> list[Any]:
