@@ -22,6 +22,8 @@ from companion.ledger.latex import latex
 
 #: Verdicts of which one instance can show that the print fails.
 SHOWN = ("refuted", "true but empty", "depends on the reading")
+#: What an author is told first, and what is said where there is none.
+GRAVEST = {"privacy broken": "No promise of privacy is broken.", "theorem false": "No main statement is false."}
 #: Where claims are counted, those that do not come out as the ledger says.
 DIFFERS = "differs"
 
@@ -243,15 +245,25 @@ class Scoreboard:
     def errata(self, paper: str) -> Html:
         """What does not stand as printed in one paper: sorted by what comes of it, then as the paper has it."""
         order = ALLOWED["impact"]
-        wrong = [
-            entry
-            for entry in self.entries
-            if entry.claim.id.split(":")[0] == paper and entry.verdict in NEEDS_CORRECTION and entry.against
-            if not entry.differs
-        ]
+        those = [it for it in self.entries if it.claim.id.split(":")[0] == paper and not it.differs]
+        wrong = [entry for entry in those if entry.verdict in NEEDS_CORRECTION and entry.against]
         wrong.sort(key=lambda entry: order.index(entry.claim.impact or order[-1]))
         impacts = Counter(entry.claim.impact for entry in wrong)
         unsure = {name: it for name, it in self.differing.items() if name.split(":")[0] == paper}
         shown = Counter(it.stands for entry in wrong for it in entry.certificates if it.shows == "violated")
         stands = {it: shown[it] for it in STANDS} if shown else {}
-        return Html(fill("errata.html", entries=wrong, impacts=impacts, stands=stands, differing=unsure))
+        gravest = {no: [it for it in wrong if it.claim.impact == impact] for impact, no in GRAVEST.items()}
+        held = [it for it in those if it.verdict == "holds"]
+        return Html(
+            fill(
+                "errata.html",
+                entries=wrong,
+                impacts=impacts,
+                stands=stands,
+                differing=unsure,
+                gravest=gravest,
+                number=len(those),
+                held=held,
+                results=[it for it in held if it.claim.kind in ("theorem", "lemma")],
+            )
+        )

@@ -145,6 +145,17 @@ def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
     assert board.errata("qiao2021").count("<section") == 0
 
 
+def test_an_author_reads_first_what_is_gravest_and_what_holds(board):
+    head, *_ = BeautifulSoup(board.errata("cai2025"), "html.parser").select(".errata-summary")
+    assert [" ".join(it.get_text(" ", strip=True).split()) for it in head.find_all(["p", "li"])] == [
+        "In a minute. Of 5 statements judged here, 1 holds as printed and 2 stand below. No main statement is false.",
+        "E (privacy broken): it says both",
+        "Theorems, lemmas and corollaries that hold as printed: B .",
+    ]
+    assert [it["href"] for it in head.find_all("a")] == ["#erratum-cai2025-e", "01-x.html#cai2025-b"]
+    assert "errata-summary" not in board.errata("qiao2021")
+
+
 def test_what_an_author_is_sent(board):
     entry = next(it for it in board.entries if it.claim.id == "cai2025:e")
     assert entry.text.splitlines()[1] == "Printed: it is ε̃ 50% of a_b"
