@@ -12,8 +12,14 @@ if TYPE_CHECKING:
     from dprank.cli.manual import Entry, Option
 
 PAGE = "book/commands"
-#: The line of the page in whose place all of it goes.
-MARK = "% commands"
+#: The line of the page in whose place all of it goes; and that for what files look like.
+MARK, FILES = "% commands", "% files"
+#: What the first lines of a table of each kind say.
+TABLES = {
+    "staff.csv": "Comparisons: a row an answer, which of two a person prefers.",
+    "ballots.csv": "Ballots: a row a person, a column an item, in it the place that the person gives it.",
+    "diagnoses.csv": "Counts: a row for each thing that a person has.",
+}
 
 
 def prose(text: str) -> str:
@@ -57,10 +63,21 @@ def manual() -> str:
     return "\n".join([*found, "## Exit codes\n", f"| code | means |\n|---|---|\n{codes}\n"])
 
 
+def files(lines: int = 4) -> str:
+    """The first lines of a table of each kind."""
+    from dprank import example
+
+    found = []
+    for name, said in TABLES.items():
+        head = "\n".join(example(name).read_text(encoding="utf-8-sig").splitlines()[:lines])
+        found += [f"{said} `{name}`:\n", f"```text\n{head}\n```\n"]
+    return "\n".join(found)
+
+
 def fill(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the manual in its place."""
+    """Put the manual in its place, and what files look like."""
     if page == PAGE:
-        source[0] = source[0].replace(MARK, manual())
+        source[0] = source[0].replace(MARK, manual()).replace(FILES, files())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

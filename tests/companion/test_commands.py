@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
+from dprank import example
 from dprank.cli import app
 from dprank.cli.manual import EXITS, entries, typed
 
@@ -17,6 +18,10 @@ def test_the_page_has_every_command_option_and_example() -> None:
     PAGE["fill"](None, "book/commands", source)
     [page] = source
     assert PAGE["MARK"] not in page
+    assert PAGE["FILES"] not in page
+    for name in ("staff.csv", "ballots.csv", "diagnoses.csv"):
+        first = example(name).read_text(encoding="utf-8-sig").split("\n")[0]
+        assert f"`{name}`:\n\n```text\n{first}\n" in page
     for entry in entries(app):
         part = page.partition(f"\n## {entry.name}\n")[2].partition("\n## ")[0]
         assert "\n".join(typed(entry.example)) in part
