@@ -87,7 +87,7 @@ MISFIT = (
     "not told."
 )
 #: Of a rehearsal.
-MADE_UP = "Made up: a rehearsal draws data by lot, reads nobody's, and says nothing of anybody."
+MADE_UP = "Made up: a rehearsal invents its data, reads nobody's, and says nothing of anybody."
 #: Units of one.
 _ONE = {"people": "person", "voters": "voter", "net wins": "net win", "units of weight": "unit of weight"}
 #: Names in one sentence, at most; and of those whose order is open.

@@ -500,7 +500,7 @@ def test_which_ballot_of_a_person_counts(tmp_path):
     rows = [[f"{at:02}:00", f"u{at % 20}@x", *FULL[at % 3].split(",")] for at in range(26)]
     flags = f"--wide --person email {ITEMS}"
     [line] = noticed(tmp_path, "time,email,oak,elm,fir", rows, flags)
-    assert line.startswith("6 ballots are left out as a person has others: which one counts is by lot")
+    assert line.startswith("6 ballots are left out as a person has others: which one counts is drawn at random")
     assert noticed(tmp_path, "time,email,oak,elm,fir", rows[6:], flags) == []
     assert noticed(tmp_path, "time,email,oak,elm,fir", rows, f"{flags} --repeated none") == []
 

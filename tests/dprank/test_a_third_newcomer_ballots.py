@@ -371,25 +371,25 @@ def test_weights_with_decimals_are_no_counts(cells, tmp_path):
 @pytest.mark.parametrize(
     ("rule", "cells"), [("nfkc", ["１", "２"]), ("casefold", ["ERST", "ZWEIT"]), ("spaces", ["er  st", "zw  eit"])]
 )
-def test_cells_of_places_that_a_rule_would_mend(rule, cells, tmp_path):
+def test_cells_of_places_that_a_rule_would_correct(rule, cells, tmp_path):
     key = [" ".join(it.split()).lower() for it in cells]
     flags = "--wide --person id --items A,B" + f" --map '{key[0]}=1,{key[1]}=2'" * (rule != "nfkc")
     path = written(tmp_path, "id,A,B", [["1", *cells], ["2", *cells[::-1]]])
     said = checked(path, flags)
-    assert said["cleaning"][rule].startswith("would mend 4 cells")
+    assert said["cleaning"][rule].startswith("would correct 4 cells")
     assert said["rows that count"] == 0
     after = checked(path, f"{flags} --clean {rule}")
-    assert after["cleaning"][rule].startswith("mends 4 cells")
+    assert after["cleaning"][rule].startswith("corrects 4 cells")
     assert after["rows that count"] == 2
     sound = checked(written(tmp_path, "id,A,B", ["1,1,2", "2,2,1"]), flags)
-    assert sound["cleaning"][rule].startswith("would mend 0 cells")
+    assert sound["cleaning"][rule].startswith("would correct 0 cells")
 
 
-def test_answers_that_a_rule_would_mend(tmp_path):
+def test_answers_that_a_rule_would_correct(tmp_path):
     path = written(tmp_path, "x,y,which", ["A,B,LEFT", "B,C,left", "A,C,Right"])
     flags = "--comparisons x,y,which --map left=1,right=0 --items A,B,C"
-    assert checked(path, flags)["cleaning"]["casefold"].startswith("would mend 2 cells")
-    assert checked(path, f"{flags} --clean casefold")["cleaning"]["casefold"].startswith("mends 2 cells")
+    assert checked(path, flags)["cleaning"]["casefold"].startswith("would correct 2 cells")
+    assert checked(path, f"{flags} --clean casefold")["cleaning"]["casefold"].startswith("corrects 2 cells")
 
 
 @pytest.mark.parametrize("form", ["wide", "long"])

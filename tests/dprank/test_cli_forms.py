@@ -464,7 +464,7 @@ def test_there_are_a_hundred_files():
     assert len(BROKEN) + len(TAKEN) >= 50
 
 
-def test_check_tells_the_curator_what_every_rule_would_mend(tmp_path):
+def test_check_tells_the_curator_what_every_rule_would_correct(tmp_path):
     rows = [
         ("ann", "Flu"),
         ("ann", "flu "),
@@ -483,10 +483,10 @@ def test_check_tells_the_curator_what_every_rule_would_mend(tmp_path):
                                       "'ｆlu', like 'flu'": 1, "'?'": 1}  # fmt: skip
     mends = {rule: said.split(" cell")[0] for rule, said in found["cleaning"].items()}
     assert mends == {
-        "nfkc": "would mend 1",
-        "strip": "would mend 1",
-        "spaces": "would mend 1",
-        "casefold": "would mend 1",
+        "nfkc": "would correct 1",
+        "strip": "would correct 1",
+        "spaces": "would correct 1",
+        "casefold": "would correct 1",
     }
     assert all("keeps every guarantee" in it for it in found["cleaning"].values())
     assert found["items that no row has"] == ["gout", "kuru"]
@@ -494,7 +494,7 @@ def test_check_tells_the_curator_what_every_rule_would_mend(tmp_path):
     # a rule that is declared tells what it mends
     done = said("check", path, *TALLIES, "--clean", "strip,casefold", "--json")
     found = json.loads(done.out)
-    assert found["cleaning"]["strip"].startswith("mends 1 cell;")
+    assert found["cleaning"]["strip"].startswith("corrects 1 cell;")
     assert found["altered"] == {"cells cleaned": 2}
     assert found["rows of a person with the same item again"] == 2
     text = said("check", path, *TALLIES).out

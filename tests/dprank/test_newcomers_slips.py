@@ -140,11 +140,11 @@ def test_a_rehearsal_says_that_its_data_are_made_up(question, tmp_path):
         shown = run("release", *words, *flags, "--out", out).out
         says = json.loads(out.read_text())["says"]
         pages = [report(out.read_text(), it) for it in ("markdown", "html")] if made_up else []
-        assert shown.startswith("Made up: a rehearsal draws data by lot") == made_up
+        assert shown.startswith("Made up: a rehearsal invents its data") == made_up
         assert says[0].startswith("Made up") == made_up
         assert run("verify", out).code == 0
         for page in pages:
-            assert "Made up: a rehearsal draws data by lot" in page
+            assert "Made up: a rehearsal invents its data" in page
     file = json.loads((tmp_path / "False.json").read_text())
     file["rules"]["data"] = "made up, for a rehearsal"
     with pytest.raises(ValueError, match="rehearsal"):

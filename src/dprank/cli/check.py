@@ -62,7 +62,7 @@ from dprank.data.noticed_places import unranked_columns
 from dprank.data.noticed_read import cells_of, readable
 from dprank.data.places import hints
 
-__all__ = ["by_items", "check", "looked", "read_as", "would_mend"]
+__all__ = ["by_items", "check", "looked", "read_as", "would_correct"]
 
 SECRET = "not for publication: this tells of the data"
 #: Labels for which the nearest item is looked up: the most frequent ones.
@@ -109,7 +109,7 @@ def check(
     out: Annotated[Path | None, typer.Option(help="Write the declaration here, for --plan.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at raw data: what counts, what is left out and why, what each rule would mend. Not for publication.
+    """Look at raw data: what counts, what is left out and why, what each rule would correct. Not for publication.
 
     Example: dprank check staff.csv --comparisons left,right,answer --map left=1,right=0,equal=0.5
     --person person --items "Pay,Hours,Training,Leave,Equipment,Canteen" --clean strip,casefold
@@ -270,7 +270,7 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "items that no row has": _unmet(intake, declared, raw),
         "columns that are not used": [repr(it) + " (without a name)" * is_nameless(it) for it in intake.unused],
         "misread": {repr(text): number for text, number in intake.misread.items()},
-        "cleaning": would_mend(intake, declared, raw),
+        "cleaning": would_correct(intake, declared, raw),
         "cleaning by the items alone": ",".join(by_items(declared)),
     }
     return found | _people(intake, declared)
@@ -343,7 +343,7 @@ def _unmet(intake: Intake, declared: Declaration, raw: Raw | None) -> list[str]:
     return [] if raw is None else unranked_columns(raw)
 
 
-def would_mend(intake: Intake, declared: Declaration, raw: Raw | None = None) -> dict[str, str]:
+def would_correct(intake: Intake, declared: Declaration, raw: Raw | None = None) -> dict[str, str]:
     """Of every rule how many cells it alone makes an item, place or answer of; of a declared one what is lost without.
 
     Examples
@@ -351,11 +351,11 @@ def would_mend(intake: Intake, declared: Declaration, raw: Raw | None = None) ->
     >>> from dprank.data.accounts import Intake
     >>> written = {"Pay": 3, "pay": 2, "Hours ": 1, "?": 1}
     >>> declared = Declaration(kind="tallies", items=["Pay", "Hours"], person="who", columns=["it"])
-    >>> found = would_mend(Intake(None, "", 7, {}, {}, {}, written, {}), declared)
+    >>> found = would_correct(Intake(None, "", 7, {}, {}, {}, written, {}), declared)
     >>> found["strip"]
-    'would mend 1 cell; looks at one cell alone, and keeps every guarantee'
+    'would correct 1 cell; looks at one cell alone, and keeps every guarantee'
     >>> found["casefold"].split(";")[0]
-    'would mend 2 cells'
+    'would correct 2 cells'
     """
 
     found, others = {}, cells_of(raw)
@@ -363,11 +363,11 @@ def would_mend(intake: Intake, declared: Declaration, raw: Raw | None = None) ->
     for rule in RULES:
         if rule in declared.clean:
             many = now - max(0, _cells(intake, declared, tuple(it for it in declared.clean if it != rule), others))
-            found[rule] = f"mends {many} cell{'s' * (many != 1)}; {KEEPS}"
+            found[rule] = f"corrects {many} cell{'s' * (many != 1)}; {KEEPS}"
         elif (then := _cells(intake, declared, (*declared.clean, rule), others)) < 0:
             found[rule] = "would make one of two declared items"
         else:
-            found[rule] = f"would mend {then - now} cell{'s' * (then - now != 1)}; {KEEPS}"
+            found[rule] = f"would correct {then - now} cell{'s' * (then - now != 1)}; {KEEPS}"
     return found
 
 

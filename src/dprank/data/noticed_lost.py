@@ -32,7 +32,7 @@ ADVICE = {
     "no such place": "--map says what it means, as '1st=1', and --unranked-as what means that there is none",
     "an item twice": "has a person several ballots? --ballot says which rows are one",
     "no such count": "--times names a column of whole numbers",
-    "an item not declared": "'unknown items' says which; --items names all, --clean and --alias mend spellings",
+    "an item not declared": "'unknown items' says which; --items names all, --clean and --alias correct spellings",
     "an item compared with itself": "are the columns of --comparisons the right ones?",
     "another ballot of the same person": "is the column of --person the one that says who?",
 }
@@ -118,7 +118,7 @@ def in_again(declared: Declaration, intake: Intake) -> Iterator[str]:
         return
     rows = "rows" if declared.form == "long" else "ballots"
     yield (
-        f"{again} {rows} are left out as a person has others: which one counts is by lot, and need not be the last. If "
+        f"{again} {rows} are left out as a person has others: which one counts is drawn at random, and need not be the last. If "
         "the last counts, take the others out of the file; --repeated none counts none of such a person"
     )
 

@@ -15,8 +15,8 @@ from dprank.plan.topk import costs_nothing, everything
 
 __all__ = ["warned"]
 
-#: Error of an order from which on it is hardly better than one drawn by lot, which has half of the pairs wrong.
-_BY_LOT = 0.45
+#: Error of an order from which on it is hardly better than a random one, which has half of the pairs wrong.
+_RANDOM = 0.45
 #: Share of pairs that a rule turns round without noise, from which on that is said.
 _TURNED = 0.05
 
@@ -79,10 +79,10 @@ def _lost(setting: Setting, best: Any) -> Iterator[str]:
                 f"Nothing will be told apart: the scores of the first and the last item differ by {best.span:,.3g}, "
                 f"and differences up to {best.apart:,.3g} may be noise; {more}"
             )
-    elif setting.question in ("ranking", "consensus") and best.error >= _BY_LOT:
-        yield f"The order will be hardly better than one drawn by lot, which has 50% of pairs wrong; {more}"
+    elif setting.question in ("ranking", "consensus") and best.error >= _RANDOM:
+        yield f"The order will be hardly better than a random one, which has 50% of pairs wrong; {more}"
     elif setting.question == "winner" and 1 - best.error <= 1.5 / setting.n_items:
-        yield f"The winner will be named hardly more often than by lot; {more}"
+        yield f"The winner will be named hardly more often than by chance; {more}"
     elif setting.question == "topk" and best.top_right is not None and best.top_right < _TURNED:
         yield f"The top k will hardly ever be the right one; {more}, or a smaller k"
     elif setting.question == "agreement" and 1 - best.error <= 2 * setting.size:

@@ -112,7 +112,7 @@ def check_precise(k: int = 2, items: int = 5, epsilon: float = 1.0, wide: float 
     yield printed(what, scale, "==", 1, reading=reading, error=ROUNDING)
     yield amended(what, scale, "==", 1, error=ROUNDING)
     lot = 1 / math.comb(items, k)
-    yield argument(f"P(right set) at the larger noise less 1/C({items}, {k}): by lot", right[1] - lot, "<=", 0.01)
+    yield argument(f"P(right set) at the larger noise less 1/C({items}, {k}), pure chance", right[1] - lot, "<=", 0.01)
 
 
 def told_of(words: Sequence[str], sentences: Sequence[Mapping[str, Any]]) -> int:
