@@ -124,8 +124,8 @@ def in_words(part: pd.DataFrame) -> str:
     """Which reduction errs less in rows of `gains`, as far as 95 % intervals tell: a clause for the reader."""
     last = part.iloc[-1]
     clear = {name: part.loc[sign * (part.gain - 1) > BAR * part.se, "items"] for name, sign in (("I", -1), ("II", 1))}
-    told = [f"Reduction {n} {_sizes(at)}" for n, at in clear.items() if len(at)]
-    better = f"clearly better is {', '.join(told)}" if told else "neither is clearly better at any size"
+    told = [f"Reduction {n} is clearly better {_sizes(at)}" for n, at in clear.items() if len(at)]
+    better = ", ".join(told) or "neither is clearly better at any size"
     seen = f"the gain with {last['items']:.0f} items is {last.gain:.2f} ± {BAR * last.se:.2f}"
     return f"{seen}; {better} (95 % confidence)"
 

@@ -153,7 +153,7 @@ def test_where_the_second_reduction_has_less_noise():
 
 def test_gains_in_words():
     rows = pd.DataFrame({"items": [8, 16], "gain": [0.5, 1.02], "se": [0.1, 0.1]})
-    assert "clearly better is Reduction I with 8 items" in second_gain.in_words(rows)
+    assert "Reduction I is clearly better with 8 items" in second_gain.in_words(rows)
     assert "1.02 ± 0.20" in second_gain.in_words(rows)
     assert "neither is clearly better" in second_gain.in_words(rows.assign(se=1.0))
     assert "Reduction II with 8 and 16 items" in second_gain.in_words(rows.assign(gain=2.0))
