@@ -156,7 +156,7 @@ def test_gains_in_words():
     assert "Reduction I is clearly better with 8 items" in second_gain.in_words(rows)
     assert "1.02 ± 0.20" in second_gain.in_words(rows)
     assert "neither is clearly better" in second_gain.in_words(rows.assign(se=1.0))
-    assert "Reduction II with 8 and 16 items" in second_gain.in_words(rows.assign(gain=2.0))
+    assert "Reduction II is clearly better with 8 and 16 items" in second_gain.in_words(rows.assign(gain=2.0))
 
 
 @pytest.mark.slow
