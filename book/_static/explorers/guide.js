@@ -19,10 +19,14 @@
   const worse = (one, other) => one.mean - other.mean > BARS * Math.hypot(one.se, other.se);
   const least = (rows) => rows.reduce((best, it) => (best && best.mean <= it.mean ? best : it), null);
 
+  /* The measured size that is nearest: by the ratio of items, and by that of people, of which less depends. */
   const sizeOf = (question, state, data) => {
-    const alike = data.sizes[question].map((size, at) => ({ size, at })).filter(({ size }) => size[ITEMS] === state.items && size[PEOPLE] === state.people);
-    return alike[state.want === "longer" ? 1 : 0];
+    const far = (size) => Math.abs(Math.log(size[ITEMS] / state.items)) + Math.abs(Math.log(size[PEOPLE] / state.people)) / 2;
+    const sizes = data.sizes[question].map((size, at) => ({ size, at, alike: size[ITEMS] === state.items && size[PEOPLE] === state.people }));
+    const longer = ({ size, at }) => at > 0 && size[ITEMS] === sizes[at - 1].size[ITEMS] && size[PEOPLE] === sizes[at - 1].size[PEOPLE];
+    return sizes.filter((it) => longer(it) === (state.want === "longer")).reduce((best, it) => (far(it.size) < far(best.size) ? it : best));
   };
+  const whole = (typed, least, most, usual) => Math.min(Math.max(Math.round(typed === "" || Number.isNaN(Number(typed)) ? usual : Number(typed)), least), most);
   const campsMatter = (question) => question === "consensus" || question === "winner";
   const measured = (question, at, epsilon, state, data) => {
     const flat = data.measured[question][at][state.trust === "nobody" ? 1 : 0][epsilon];
@@ -64,18 +68,19 @@
     return { rows, table, best, second, needed: plan.needed };
   };
 
-  const callOf = (question, at, size, best, state, data) => {
+  const callOf = (question, { at, size, alike }, best, state, data) => {
+    const answers = Math.min(size[ANSWERS], question === "topk" ? state.items : (state.items * (state.items - 1)) / 2);
     const told = { items: state.items, persons: state.people, epsilon: state.epsilon };
     if (question === "strengths") {
       const ridge = best.use.includes("ridge=best") ? data.ridges[at][data.epsilons.indexOf(state.epsilon)] : 1;
       const noise = best.use.match(/, (\w+)\)/)?.[1];
       const rest = classOf(best.use) === "PerturbedMLE" ? `graph="public", ridge=${ridge}` : `design="once", noise="${noise}"${best.spends ? ", delta=1e-06" : ""}`;
-      return `dprank.${classOf(best.use)}.calibrated(epsilon=${state.epsilon}, n_items=${size[ITEMS]}, per_person=${size[ANSWERS]}, ${rest})`;
+      return `dprank.${classOf(best.use)}.calibrated(epsilon=${state.epsilon}, n_items=${state.items}, per_person=${answers}, ${rest})`;
     }
     const words = [`dprank plan ${question}`, ...Object.entries(told).map(([key, it]) => `--${key} ${it}`)];
-    if (question === "ranking") words.push(`--answers ${size[ANSWERS]}`);
-    if (question === "topk") words.push(`--per-person ${size[ANSWERS]}`, `--k ${size[K]}`, "--no-ordered");
-    if (size[GAP]) words.push(`--gap ${size[GAP]}`);
+    if (question === "ranking") words.push(`--answers ${answers}`);
+    if (question === "topk") words.push(`--per-person ${answers}`, `--k ${Math.min(size[K], state.items - 1)}`, "--no-ordered");
+    if (size[GAP] && alike) words.push(`--gap ${size[GAP]}`);
     if (question === "ranking" && state.have === "pairs" && state.trust === "curator") words.push("--public-graph");
     if (state.delta === "yes") words.push("--delta 1e-06");
     if (state.trust === "nobody") words.push("--trust nobody");
@@ -84,30 +89,28 @@
   };
 
   /* Why nothing was measured, or "". */
-  const missing = (question, found, state, data) => {
+  const missing = (question, state) => {
     if (!question) return `${GIVES[state.have]}, nothing else that is measured here.`;
     if (state.protect === "answer") {
       return QUESTIONS.pairs[state.want] && state.have !== "ballots" ? "Nothing was measured for one answer alone. Whoever protects a person protects all their answers; for less, ask the planner with --protect answer." : "Here a person's data count as one: protect the person.";
     }
     if (state.trust === "nobody" && (question === "winner" || question === "strengths")) return `Where nobody is trusted, nothing here ${question === "winner" ? "names a winner alone" : "gives strengths"}: ask for an order.`;
     if (state.trust === "nobody" && state.have === "secret") return "Where nobody is trusted, everybody may know who was asked what; only the answers are hidden.";
-    if (found) return "";
-    const others = data.sizes[question].filter((it) => it[ITEMS] === state.items).map((it) => count(it[PEOPLE]));
-    const many = [...new Set(others)].join(", ");
-    return `Nothing was measured for ${count(state.items)} items and ${count(state.people)} people${state.want === "longer" ? ", and a longer list" : ""}. ${many ? `For so many items there were ${many} people.` : "Take fewer items."}`;
+    return "";
   };
 
-  const compute = (state, data) => {
+  const compute = (typed, data) => {
+    const state = { ...typed, items: whole(typed.items, 2, 1000, 20), people: whole(typed.people, 2, 1e7, 400) };
     const question = QUESTIONS[state.have][state.want];
-    const found = question && sizeOf(question, state, data);
-    const why = missing(question, found, state, data);
+    const why = missing(question, state);
     if (why) return { why, rows: [], line: [] };
+    const found = sizeOf(question, state, data);
     const here = (epsilon) => taken(question, found.at, epsilon, state, data);
     const it = here(data.epsilons.indexOf(state.epsilon));
     const [how, needs] = data.how[classOf(it.best.use)];
     const better = it.rows.filter((row) => worse(it.best, row));
-    const call = callOf(question, found.at, found.size, it.best, state, data);
-    return { why, question, size: found.size, how, needs, better, call, line: data.epsilons.map((_, epsilon) => here(epsilon).best), ...it };
+    const call = callOf(question, found, it.best, state, data);
+    return { why, question, size: found.size, alike: found.alike, how, needs, better, call, line: data.epsilons.map((_, epsilon) => here(epsilon).best), ...it };
   };
 
   const loss = (x, question) => (question === "strengths" ? x.toFixed(2) : (100 * x).toFixed(1));
@@ -115,7 +118,7 @@
   const asked = (result, state) => {
     const { size, question } = result;
     const each = question === "topk" ? `, the top ${size[K]} of up to ${size[ANSWERS]} items each` : size[ANSWERS] ? `, ${size[ANSWERS]} answer${size[ANSWERS] > 1 ? "s" : ""} each` : "";
-    return `${count(state.items)} items, ${count(state.people)} people${each}, ε = ${state.epsilon}`;
+    return `${count(size[ITEMS])} items, ${count(size[PEOPLE])} people${each}, ε = ${state.epsilon}${result.alike ? "" : " (the nearest that was measured)"}`;
   };
   const lost = (it, question, data) => `${measuredAs(it, question)} ${data.means[question]}`;
   const people = ({ needed, question }) =>
@@ -205,7 +208,7 @@
       return;
     }
     const crowd = state.camps === "yes" && campsMatter(result.question) ? "in two camps" : "as supposed";
-    use.replaceChildren("Take ", el("strong", {}, result.best.use), `: ${result.how}. Expect ${lost(result.best, result.question, data)}, if people are ${crowd}.`);
+    use.replaceChildren("Take ", el("strong", {}, result.best.use), `: ${result.how}. Expect ${lost(result.best, result.question, data)}, if people are ${crowd}${result.alike ? "" : `: so it was with ${count(result.size[ITEMS])} items and ${count(result.size[PEOPLE])} people, the nearest that was measured. For your own numbers, ask the planner`}.`);
     told.textContent = notes(result);
     const unit = data.means[result.question];
     pictures.replaceChildren(picture(`All methods at ε = ${state.epsilon}: ${unit}. Filled: as supposed. Hollow: on the worst people.`, dots(result, el), el), picture(`The one to take, against ε: ${unit}.`, curve(result, state, data, el), el));

@@ -54,6 +54,25 @@ class Slider(Control):
 
 
 @dataclass(frozen=True)
+class Whole(Control):
+    """A whole number that one types, from `low` to `high`."""
+
+    name: str
+    label: str
+    low: int
+    high: int
+    start: int
+
+    @property
+    def html(self) -> str:
+        """A label with its input."""
+        return (
+            f'<label><span>{self.label}</span><input type="number" inputmode="numeric" name="{self.name}" '
+            f'min="{self.low}" max="{self.high}" step="1" value="{self.start}"></label>'
+        )
+
+
+@dataclass(frozen=True)
 class Choice(Control):
     """One of some words: ``options`` are value and label, the first is where it starts."""
 

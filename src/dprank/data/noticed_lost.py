@@ -118,8 +118,8 @@ def in_again(declared: Declaration, intake: Intake) -> Iterator[str]:
         return
     rows = "rows" if declared.form == "long" else "ballots"
     yield (
-        f"{again} {rows} are left out as a person has others: which one counts is drawn at random, and need not be the last. If "
-        "the last counts, take the others out of the file; --repeated none counts none of such a person"
+        f"{again} {rows} are left out as a person has others: which one counts is drawn at random, and need not be the "
+        "last. If the last counts, take the others out of the file; --repeated none counts none of such a person"
     )
 
 

@@ -34,7 +34,14 @@ START: dict[str, Any] = {
     "camps": "no",
 }
 START |= {"items": 20, "people": 400, "epsilon": 1}
-CHOICES = {it.name: tuple(it.options) if hasattr(it, "options") else tuple(it.values) for it in finder._CONTROLS}
+TYPED: dict[str, tuple[int, ...]] = {
+    "items": (2, 5, 7, 20, 100, 365, 1000),
+    "people": (9, 50, 400, 1000, 1500, 10_000, 100_000, 1_000_000),
+}
+CHOICES = {
+    it.name: TYPED.get(it.name) or (tuple(it.options) if hasattr(it, "options") else tuple(it.values))
+    for it in finder._CONTROLS
+}
 QUESTIONS = {
     ("ballots", "ranking"): "consensus",
     ("ballots", "winner"): "winner",
@@ -48,7 +55,8 @@ FAULTS = {
     "the next epsilon": ("here(data.epsilons.indexOf(state.epsilon))", "here(0)"),
     "a delta that is not there": ('if ((row.spends && state.delta === "no") ||', "if ("),
     "everybody is trusted": ('[state.trust === "nobody" ? 1 : 0]', "[0]"),
-    "always a short list": ('state.want === "longer" ? 1 : 0', "0"),
+    "always a short list": ('=== (state.want === "longer")', "=== false"),
+    "the farthest size": ("far(it.size) < far(best.size)", "far(it.size) > far(best.size)"),
     "camps are not told": ('state.camps === "yes" && campsMatter(question) ? "camps"', 'false ? "camps"'),
     "a millionth too much": ("mean: losses[j] / 1e6", "mean: losses[j] / 1e6 + 2e-6"),
     "nobody asks for so many": ("needed: needed || Infinity", "needed: needed || 1"),
@@ -90,6 +98,22 @@ def states() -> list[dict[str, Any]]:
     return [START, *every, *likely, *longer, *(drawn() for _ in range(40))]
 
 
+def nearest(
+    question: str, state: dict[str, Any], number: int, judged: dict[tuple[Any, ...], pd.DataFrame]
+) -> tuple[list[int], dict[str, Any]]:
+    """Where the size was measured that is nearest to what is asked: lengths of its lists, and how it is called."""
+    best, least = None, math.inf
+    for asked, items, people, trust, epsilon in judged:
+        if (asked, trust, epsilon) != (question, state["trust"], state["epsilon"]):
+            continue
+        lists = sorted(judged[asked, items, people, trust, epsilon]["k"].unique())
+        far = abs(math.log(items / state["items"])) + abs(math.log(people / state["people"])) / 2
+        if len(lists) > number and far < least - 1e-12:
+            best, least = (lists, dict(zip(WHERE, (asked, items, people, trust, epsilon), strict=True))), far
+    assert best is not None
+    return best
+
+
 def found(
     state: dict[str, Any], judged: dict[tuple[Any, ...], pd.DataFrame], planned: pd.DataFrame, answers: pd.DataFrame
 ) -> Any:
@@ -97,15 +121,11 @@ def found(
     question = QUESTIONS.get((state["have"], state["want"]))
     if question is None or state["protect"] == "answer" or (state["trust"] == "nobody" and state["have"] == "secret"):
         return None
-    size = {"question": question, "items": state["items"], "people": state["people"]}
-    where = size | {"trust": state["trust"], "epsilon": state["epsilon"]}
-    here = judged.get(tuple(where[name] for name in WHERE))
-    if here is None:
+    if state["trust"] == "nobody" and question in ("winner", "strengths"):
         return None
-    lists = sorted(here["k"].unique())
     number = int(state["want"] == "longer")
-    if number >= len(lists):
-        return None
+    lists, where = nearest(question, state, number, judged)
+    here = judged[tuple(where[name] for name in WHERE)]
     here = here[here["k"] == lists[number]]
     camps = state["camps"] == "yes" and question in ("consensus", "winner")
     delta = DELTA if state["delta"] == "yes" else 0.0
@@ -141,17 +161,18 @@ def found(
         "second mean": None if second is None else second["mean"],
         "needed": needed,
         "rows": len(seen),
+        "size": [where["items"], where["people"]],
     }
 
 
 def shown_in(page: Page, states: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
     return page.evaluate(
         """states => states.map((state) => {
-            const {why, best, second, needed, rows, call} = explorers.get("finder").compute(state);
+            const {why, best, second, needed, rows, call, size} = explorers.get("finder").compute(state);
             return why ? null : {
                 use: best.use, mean: best.mean, se: best.se, worst: best.worst ? best.worst.mean : null,
                 second: second ? second.use : null, "second mean": second ? second.mean : null,
-                needed, rows: rows.length, call,
+                needed, rows: rows.length, call, size: size.slice(0, 2),
             };
         })""",
         states,
@@ -205,7 +226,12 @@ def test_situations_of_the_guide(opened: Opened, explorer: str, arena: pd.DataFr
 
 
 def test_what_is_copied_gives_what_is_shown(opened: Opened, explorer: str, expected: list[Any]) -> None:
-    some = [state for state, it in zip(states(), expected, strict=True) if it is not None][::9]
+    measured = [
+        state for state, it in zip(states(), expected, strict=True)
+        if it is not None and it["size"] == [state["items"], state["people"]]
+    ]  # fmt: skip
+    some = measured[::9]
+    assert len(some) >= 4
     for shown in shown_in(opened(explorer), some):
         assert shown is not None
         if shown["call"].startswith("dprank."):
@@ -270,24 +296,37 @@ def test_the_keyboard_reaches_all(opened: Opened, explorer: str) -> None:
         reached.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
         if reached[-1] in ("trust", "delta"):
             page.keyboard.press("ArrowDown")
-        elif reached[-1] in ("items", "people", "epsilon"):
-            page.keyboard.press("ArrowRight")
-        if reached[-1] == "people":
+        elif reached[-1] in ("items", "people"):
+            page.keyboard.type({"items": "100", "people": "10000"}[reached[-1]])  # what stood there is selected
+        elif reached[-1] == "epsilon":
             page.keyboard.press("ArrowRight")
     assert reached == [*CHOICES, "CODE", "BUTTON"]
     state = START | {"trust": "nobody", "delta": "yes", "items": 100, "people": 10_000, "epsilon": 2}
     assert page.evaluate("explorers.get('finder').state") == state
-    page.evaluate("explorers.get('finder').set({people: 1000})")
+    page.evaluate("explorers.get('finder').set({people: 1000, protect: 'answer'})")
     assert page.locator(".guide-use").inner_text() == "Not measured"
-    said = page.locator(".explorer-said").get_by_text("Nothing was measured for 100 items and 1,000 people.")
-    said.wait_for()
+    page.locator(".explorer-said").get_by_text("Here a person's data count as one: protect the person.").wait_for()
     assert "guide-grey" in (page.locator(".explorer-view").get_attribute("class") or "")
-    page.evaluate("explorers.get('finder').set({items: 20, people: 10000})")
+    page.evaluate("explorers.get('finder').set({items: 20, people: 10000, protect: 'person'})")
     page.get_by_role("button", name="Copy the call").press("Enter")
     page.get_by_role("button", name="Copied").wait_for()
     call = "dprank plan consensus --items 20 --persons 10000 --epsilon 2 --delta 1e-06 --trust nobody"
     assert page.locator(".guide-call code").inner_text() == call
     assert "guide-grey" not in (page.locator(".explorer-view").get_attribute("class") or "")
+
+
+def test_any_number_of_items_and_people_is_answered(opened: Opened, explorer: str) -> None:
+    """By the nearest size that was measured, which is said; what is copied asks for the own numbers."""
+    page = opened(explorer)
+    for question, answers in (("ballots", ""), ("pairs", " --answers 1")):
+        page.evaluate("have => explorers.get('finder').set({have, items: 2, people: 61})", question)
+        assert "so it was with 5 items and 50 people, the nearest" in page.locator(".guide-use").inner_text()
+        name = {"ballots": "consensus", "pairs": "ranking"}[question]
+        call = page.locator(".guide-call code").inner_text()
+        assert call.startswith(f"dprank plan {name} --items 2 --persons 61 --epsilon 1{answers}")
+    for typed, items in (("", 20), ("0", 2), ("-3", 2), ("12.4", 12), ("99999", 1000)):
+        page.evaluate("items => explorers.get('finder').set({have: 'ballots', items})", typed)
+        assert f"--items {items} " in page.locator(".guide-call code").inner_text()
 
 
 def test_words_are_those_of_the_numbers(opened: Opened, explorer: str) -> None:

@@ -15,7 +15,7 @@ from companion.chapters.which_method.guide import set_apart
 from companion.chapters.which_method.people_needed import rounded
 from companion.chapters.which_method.populations import GAP
 from companion.chapters.which_method.table import heat_of
-from companion.instruments.explorers import Choice, Slider, explorer
+from companion.instruments.explorers import Choice, Slider, Whole, explorer
 from dprank.plan.tags import TAGS
 
 __all__ = ["MEANS", "SUPPOSED", "finder", "packed"]
@@ -35,7 +35,7 @@ MEANS = {
     "topk": "% of the list missed",
     "agreement": "% chance to miss that people agree",
 }
-_START = {"items": 20, "people": 400, "epsilon": 1.0}
+_START: dict[str, Any] = {"items": 20, "people": 400, "epsilon": 1.0}
 _CONTROLS = (
     Choice(
         "have",
@@ -63,14 +63,8 @@ _CONTROLS = (
     Choice("trust", "Is trusted", {"curator": "somebody", "nobody": "nobody"}),
     Choice("delta", "May spend a δ", {"no": "no", "yes": "of 10⁻⁶"}),
     Choice("camps", "Told of camps", {"no": "no", "yes": "60 % : 40 %"}),
-    Slider("items", "items", (5, 20, 100, 1000), _START["items"]),
-    Slider(
-        "people",
-        "people",
-        (50, 400, 1000, 10_000, 100_000, 1_000_000),
-        _START["people"],
-        ("50", "400", "1,000", "10,000", "100,000", "1,000,000"),
-    ),
+    Whole("items", "items", 2, 1_000, _START["items"]),
+    Whole("people", "people", 2, 10_000_000, _START["people"]),
     Slider("epsilon", "ε", EPSILONS, _START["epsilon"]),
 )
 
