@@ -7,7 +7,7 @@ import json
 import math
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from functools import cache
 from importlib.metadata import version
@@ -137,14 +137,24 @@ def _unprotected(release: Release, unit: str, tuned: Any, replaces: str | None, 
     return [line for line, holds in said.items() if holds]
 
 
-def _bounding(release: Release, unit: str, alone: bool = False) -> str:
-    """What becomes of rows beyond what one person contributes; `alone` where nothing counts of several ballots."""
+#: What else is left out of a person's answers, by the design.
+_TWICE = {"once": ", or beyond one to each pair,", "matching": ", or beyond one of each item,"}
+
+
+def _bounding(release: Release, unit: str, alone: bool = False, before: bool = False) -> str:
+    """What becomes of rows beyond what one person contributes; `alone` where nothing counts of several ballots.
+
+    `before` is how earlier versions said it, who left out that an answer counts by itself, and what a design allows.
+    """
+    if release.guarantee is not None and release.guarantee.unit == "comparison" and not before:
+        return "none: every answer counts by itself"
     if unit != "person":
         return f"nobody knows who gave which: each {unit} counts"
     if alone:
         return "of a person with several ballots none counts"
     most = getattr(release.mechanism, "per_person", None)
     beyond = f"{most} of them" if type(most) is int else "the bound"
+    beyond += "" if before else _TWICE.get(getattr(release.mechanism, "design", ""), "")
     return f"what a person gives beyond {beyond} is left out, by a hash of that person's own rows"
 
 
@@ -408,11 +418,11 @@ def require_named(*, title: Any, day: Any, replaces: Any, wave: Any) -> None:
         require_whole("wave", wave, 1, 10**6)
 
 
-def _require_rules(rules: Any, bounding: str, older: bool) -> None:
+def _require_rules(rules: Any, bounding: Collection[str], older: bool) -> None:
     needed = {"cleaning", "aliases", "bounding", "tuned on the data"}
     if not isinstance(rules, dict) or not needed <= set(rules) <= needed | set(RULES_OF_BALLOTS):
         raise ValueError("no publication: rules are not those of a release")
-    if rules["bounding"] != bounding:
+    if rules["bounding"] not in bounding:
         raise ValueError("no publication: bounding is not that of its mechanism")
     clean = as_list("cleaning", rules["cleaning"], "a list is needed")
     _texts("rules", [rules[key] for key in RULES_OF_BALLOTS if key in rules])
@@ -593,7 +603,7 @@ def read_publication(text: str) -> Release:
         raise ValueError("no publication: protects is not what its mechanism protects")
     older = file["schema"] == OLDER
     alone = not older and isinstance(file["rules"], dict) and "repeated" in file["rules"]
-    _require_rules(file["rules"], _bounding(release, unit, alone), older)
+    _require_rules(file["rules"], [_bounding(release, unit, alone, it) for it in (False, True)], older)
     if "data" in file["rules"] and release.source != "seeded":
         raise ValueError("no publication: a rehearsal, whose data are made up, draws no noise that is for publication")
     if file["schema"] == SCHEMA and file["says"] != _says(release, file):

@@ -170,7 +170,7 @@ def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None, alon
     --------
     >>> import dprank
     >>> kept_of(dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=6, per_person=3, design="once"))
-    'at most 3 answers of each person, no pair twice'
+    'at most 3 answers of each person, one to each pair'
     >>> kept_of(dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=6), "ballot")
     'every ballot by itself'
     """
@@ -184,7 +184,9 @@ def kept_of(mechanism: Any, unit: str = "person", bound: int | None = None, alon
             return f"every declared item of each {unit}"
         return f"at most {_some(most, 'item')} of each {unit}"
     if name in _COMPARED and most is not None:
-        twice = {"once": ", no pair twice", "matching": ", no item twice"}.get(getattr(mechanism, "design", ""), "")
+        twice = {"once": ", one to each pair", "matching": ", one of each item"}.get(
+            getattr(mechanism, "design", ""), ""
+        )
         return f"at most {_some(most, 'answer')} of each {unit}{twice}{heavy}"
     one = "the ballot of each person who gave just one" if alone else "one ballot of each person"
     return (one if unit == "person" else f"every {unit} by itself") + heavy

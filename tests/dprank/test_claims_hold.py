@@ -107,7 +107,7 @@ def test_ranges_of_net_wins(survey, noise):
         found = ranges(release)
         wrong += not covered(release, found[0], truth)
     line = told(release, found)[0]
-    assert "what was counted (at most 3 answers of each person, no pair twice)" in line
+    assert "what was counted (at most 3 answers of each person, one to each pair)" in line
     assert "exact net wins" in line
     assert holds(f"ranges, {survey}, {noise}", wrong, TRIALS, level_of(line))
 
@@ -198,7 +198,7 @@ def test_ranges_with_people_drawn(people):
         wrong += not covered(release, found[1], truth)
     line = told(release, found)[1]
     assert f"if at most {people} persons were drawn" in line
-    assert "counted in the same way (at most 3 answers of each person, no pair twice)" in line
+    assert "counted in the same way (at most 3 answers of each person, one to each pair)" in line
     assert holds(f"ranges with {people} people drawn", wrong, 300, level_of(line))
 
 

@@ -141,7 +141,7 @@ CASES = {
             [*MEET, *(row.replace(row.split(",")[0], "n/a", 1) for row in MEET[3:]), *["n/a,oak,elm,1"] * 4],
             ["one label has 181 of 361 rows"],
         ),
-        ("who,left,right,answer", [*MEET, *(row.replace("p1", "p2", 1) for row in MEET)]),
+        ("who,left,right,answer", [*MEET, *(row.replace("p", "q", 1) for row in MEET)]),
     ),
     "spellings of one person": (
         WIDE,

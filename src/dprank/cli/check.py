@@ -56,11 +56,12 @@ from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
 from dprank.data.headers import is_nameless
 from dprank.data.noticed import noticed, raw_of
+from dprank.data.noticed_again import said_again
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_graph import meetings
 from dprank.data.noticed_places import unranked_columns
 from dprank.data.noticed_read import cells_of, readable
-from dprank.data.places import hints
+from dprank.data.places import hints, number_of
 
 __all__ = ["by_items", "check", "looked", "read_as", "would_correct"]
 
@@ -268,12 +269,23 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "altered": dict(intake.altered),
         "unknown items": _unknown(intake, declared),
         "items that no row has": _unmet(intake, declared, raw),
-        "columns that are not used": [repr(it) + " (without a name)" * is_nameless(it) for it in intake.unused],
-        "misread": {repr(text): number for text, number in intake.misread.items()},
+        "columns that are not used": [_cell(it) + " (without a name)" * is_nameless(it) for it in intake.unused],
+        "misread": {_cell(text): number for text, number in intake.misread.items()},
         "cleaning": would_correct(intake, declared, raw),
         "cleaning by the items alone": ",".join(by_items(declared)),
     }
     return found | _people(intake, declared)
+
+
+def _cell(text: str) -> str:
+    r"""What stands in a cell, in quotation marks, as one types it.
+
+    Examples
+    --------
+    >>> print(_cell(r"\N"), _cell("it's"), _cell("a\tb"))
+    '\N' "it's" 'a\tb'
+    """
+    return repr(text).replace("\\\\", "\\")
 
 
 def read_as(declared: Declaration) -> str:
@@ -302,6 +314,8 @@ def read_as(declared: Declaration) -> str:
     if declared.best == "high":
         return "the highest number is taken for the best; if the lowest is, as of places, leave --best high out"
     least = "1 is taken for the best place" if declared.lowest is None else f"{declared.lowest:g} is the best place"
+    if (1 if declared.lowest is None else declared.lowest) in map(number_of, declared.unranked_as):
+        least = "the lowest place that is left is taken for the best"
     return f"{least}; if the highest number is the best, as of points, add --best high"
 
 
@@ -327,7 +341,7 @@ def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:
     found = {}
     for at, (label, number) in enumerate(intake.unknown.items()):
         like = nearest(label, declared.items) if at < min(LOOKED_UP, MOST_LOOKED_AT // len(declared.items)) else None
-        found[f"{label!r}" + (f", like {like!r}" if like else "")] = number
+        found[_cell(label) + (f", like {like!r}" if like else "")] = number
     return found
 
 
@@ -389,9 +403,7 @@ def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
             "most": int(each.max()),
         }
     if declared.kind == "comparisons" and people is not None:
-        low, high = np.minimum(data.first, data.second), np.maximum(data.first, data.second)
-        said = np.unique(np.stack([people, low.astype(np.int64), high.astype(np.int64)]), axis=1).shape[1]
-        found["answers of a person to the same pair again"] = len(data) - said
+        found["answers of a person to the same pair again"] = said_again(data)
     if declared.kind == "tallies":
         found["rows of a person with the same item again"] = intake.kept - len(data)
     if declared.kind == "ballots":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 
 from dprank._require import shown
@@ -83,7 +84,7 @@ def no_column(
             alias = f"{plain}={name}" if len(plain) <= 56 and '"' not in plain else f"HEADER={name}"
             # a line break, as any other blank, is typed as one blank, which is the header's after this rule
             rule = " --clean spaces" if plain != like else ""
-            hint = f': --alias "{alias}"{rule}' if name in items else ""
+            hint = f": --alias {_typed(alias)}{rule}" if name in items else ""
             if cleaner(RULES)(like) == cleaner(RULES)(name):
                 hint = f": --clean {','.join(RULES)} takes it for that" if name in items else ""
             if name not in items and plain != like and plain == name:
@@ -105,6 +106,11 @@ def is_order(name: str, items: Sequence[str]) -> bool:
         return False
     parts = [it.strip() for it in _BETWEEN.split(_COUNTED.sub("", name, count=1)) if it.strip()]
     return len(parts) > 1 and {*parts} <= {*items}
+
+
+def _typed(word: str) -> str:
+    """A word in quotation marks of which a shell takes it as it is."""
+    return shlex.quote(word) if set(word) & set('"$`\\!') else f'"{word}"'
 
 
 def is_nameless(name: str) -> bool:

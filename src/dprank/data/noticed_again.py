@@ -1,9 +1,9 @@
-"""A file whose rows are all there twice, where nobody is known by whom that would be told."""
+"""What is there again: all rows of a file, one ballot for everybody, and answers of a person to the same pair."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,12 +11,15 @@ from dprank._require import shown
 from dprank.data.accounts import Intake
 
 if TYPE_CHECKING:
+    from dprank.data.declaration import Declaration
     from dprank.data.noticed_cells import Raw
 
-__all__ = ["in_alike", "in_copies"]
+__all__ = ["in_alike", "in_copies", "in_same_pairs", "said_again"]
 
 #: Fewer rows may agree by chance.
 FEW = 12
+#: A smaller share of answers to a pair that was answered before are slips.
+AGAIN = 0.05
 
 
 def in_copies(raw: Raw, intake: Intake) -> Iterator[str]:
@@ -50,3 +53,22 @@ def in_alike(raw: Raw, intake: Intake) -> Iterator[str]:
         f"all {len(places)} ballots are the same: is {shown(declared.columns[1])} the place in a result, and not what "
         "each of them said?"
     )
+
+
+def said_again(data: Any) -> int:
+    """How many answers are to a pair that the same person answered before; 0 where nobody is known."""
+    people = getattr(data, "person", getattr(data, "voter", None))
+    if people is None or not len(data):
+        return 0
+    ends = np.sort(np.stack([data.first, data.second]).astype(np.int64), axis=0)
+    return len(data) - np.unique(np.stack([people, *ends]), axis=1).shape[1]
+
+
+def in_same_pairs(declared: Declaration, intake: Intake) -> Iterator[str]:
+    """A sentence on answers of a person to one pair, of which a release counts one unless it is told otherwise."""
+    again = said_again(intake.data) if declared.kind == "comparisons" and declared.person is not None else 0
+    if again >= max(1, AGAIN * len(intake.data)):
+        yield (
+            f"{again} of {len(intake.data)} answers are to a pair that the same person answered before: of each pair "
+            "one of a person's answers counts, unless release is told --design any, and by --answers how many"
+        )

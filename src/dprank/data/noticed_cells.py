@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from dprank._require import shown
 from dprank.data.accounts import Intake
 from dprank.data.amounts import count_of
 from dprank.data.cleaning import cleaner, nearest
-from dprank.data.places import BACKWARDS, NONE
+from dprank.data.places import BACKWARDS, NONE, number_of
 
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
@@ -37,6 +38,9 @@ FEW_SIGNS = 20
 SPELT = 20
 #: So many items may stand in one cell with nothing between.
 JOINED = 500
+#: What people write between items that stand together; fewer rows of such say nothing.
+TOGETHER = (",", "/", "~", "&", "+", "|", ";")
+TICKED = 6
 _SIGN = re.compile(r"->|[<>≻≽≥≿»›→⇒⟶≺≼≤≾←⇐⟵«‹﹤﹥＜＞]")
 _BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
 _LISTED = re.compile(r"\s*+[0-9]++\s*+[.)]\s*+")
@@ -74,6 +78,12 @@ class Raw:
         """Whether a text is an item."""
         return self.item(text) is not None
 
+    @cached_property
+    def header_again(self) -> int:
+        """How many rows are the line of names again."""
+        names = np.array(list(map(str, self.frame.columns)), object)
+        return int((self.frame.to_numpy(object) == names).all(axis=1).sum())
+
     def parts(self, order: str) -> list[str]:
         """What stands between the signs of an order as text."""
         return [part for tied in order.split(self.declared.between or ">") for part in tied.split("=")]
@@ -94,6 +104,8 @@ def in_cells(raw: Raw, intake: Intake, around_0: bool = False) -> Iterator[str]:
     if raw.declared.form == "orders":
         texts = _disordered(raw)
         yield from _counts(raw)
+        yield from _tied(raw, texts)
+        yield from _ticks(raw)
     yield from _taken_off(raw, intake)
     if raw.declared.kind == "comparisons" and raw.declared.form == "wide" and raw.declared.pairs is None:
         yield from _pairs(raw, intake)
@@ -102,22 +114,49 @@ def in_cells(raw: Raw, intake: Intake, around_0: bool = False) -> Iterator[str]:
     if raw.declared.form == "orders" and raw.declared.unranked != "last" and not lists:
         yield from _single(raw)
     names = {text: number for text, number in intake.misread.items() if raw.item(text) is not None}
-    if names and raw.declared.kind == "ballots":
+    if raw.declared.kind == "ballots" and sum(names.values()) > raw.header_again * len(raw.declared.items):
         yield (
             f"cells of places hold items, as {shown(next(iter(names)))}, {_cells(names)}: has the table a column a "
             "place? --ranks FIRST,SECOND,… reads it"
         )
-    if (
-        intake.misread.get("0")
-        and not around_0
-        and raw.declared.form in ("wide", "long")
-        and raw.declared.kind == "ballots"
-    ):
+    zero = max((it for it in intake.misread if number_of(it) == 0), key=lambda it: intake.misread[it], default=None)
+    if zero and not around_0 and raw.declared.form in ("wide", "long") and raw.declared.kind == "ballots":
         end = "worst" if raw.declared.best == "high" else "best"
-        yield f"0 is no place: --lowest 0 if it is one, the {end}; --unranked-as 0 if it says that there is none"
+        yield f"0 is no place: --lowest 0 if it is one, the {end}; --unranked-as {zero} if it says that there is none"
     commas = {text: number for text, number in intake.misread.items() if re.fullmatch(r"\s*-?[0-9]+,[0-9]+\s*", text)}
     if commas and raw.declared.kind != "ballots":
         yield f"numbers have a decimal comma, as {shown(next(iter(commas)))}, {_cells(commas)}: write 0.5 for 0,5"
+
+
+def _tied(raw: Raw, texts: Mapping[str, int]) -> Iterator[str]:
+    """Items between two signs of an order that stand together by another sign, as ties are written."""
+    own, seen = raw.declared.between or ">", dict[str, int]()
+    for text in texts:
+        for part in raw.parts(text) if own in text else []:
+            ways = ([it.strip() for it in part.split(sign)] for sign in TOGETHER)
+            if raw.item(part) is None and any(len(it) > 1 and all(map(raw.known, it)) for it in ways):
+                seen[part.strip()] = seen.get(part.strip(), 0) + texts[text]
+    if seen:
+        yield (
+            f"orders hold several items at one place, as {shown(next(iter(seen)))}, {_cells(seen)}: where they are "
+            "tied, write = between them"
+        )
+
+
+def _ticks(raw: Raw) -> Iterator[str]:
+    """Cells of which all have their items in one order, as a form has them, and not everybody has all."""
+    column = raw.column(raw.declared.columns[0])
+    if column is None or (raw.declared.between or ">") not in TOGETHER or len(column) < TICKED:
+        return
+    cells = [[raw.item(it) for it in raw.parts(str(text))] for text in column.value_counts().head(LOOKED_AT).index]
+    lists = [it for it in cells if len(it) > 1 and None not in it]
+    before = {(one, other) for it in lists for at, one in enumerate(it) for other in it[at + 1 :]}
+    if len(lists) < 3 or len(set(map(len, lists))) < 2 or any((other, one) in before for one, other in before):
+        return
+    yield (
+        "the items of all cells stand in one order, as in a form where one ticks some: are they ticks, and no ranking? "
+        "Then write a row for each person and item, and ask for topk"
+    )
 
 
 def _single(raw: Raw) -> Iterator[str]:
@@ -283,7 +322,11 @@ def _counts(raw: Raw) -> Iterator[str]:
             "count ballots? A row is one; with the number in a column of its own, --times COLUMN says so"
         )
     if "before" in seen:
-        yield f"items have numbers before them, as in {seen['before']}: take them away"
+        rising = all(_rise(raw, text) for text in found["before"])
+        places = (
+            "if they are places, write the items in their order, or a column an item, which holds its place (--wide)"
+        )
+        yield f"items have numbers before them, as in {seen['before']}: {'take them away' if rising else places}"
     if "behind" in seen:
         yield (
             f"items have numbers behind them, as in {seen['behind']}: if they are places, write the items in their "
@@ -292,6 +335,12 @@ def _counts(raw: Raw) -> Iterator[str]:
     if "mixed" in seen:
         sign = raw.declared.between or ">"
         yield f"orders have other signs beside {sign}, as {seen['mixed']}: only {sign} and = are read; write one sign"
+
+
+def _rise(raw: Raw, text: str) -> bool:
+    """Whether the numbers before the items of an order rise."""
+    numbers = [int(it[1]) for part in raw.parts(text) if (it := _BEFORE.fullmatch(part)) is not None]
+    return numbers == sorted(set(numbers))
 
 
 def _numbers_in(raw: Raw, text: str) -> str | None:

@@ -21,6 +21,7 @@ from dprank.data.amounts import as_thousands
 from dprank.data.bounding import nameless
 from dprank.data.noticed_amounts import one_or_a_thousand
 from dprank.data.noticed_cells import Raw
+from dprank.data.noticed_items import items_too
 from dprank.data.noticed_names import (
     DOUBTED,
     MEANT,
@@ -36,15 +37,22 @@ from dprank.data.noticed_names import (
     called_a_question,
     called_a_round,
     called_a_share,
+    called_a_weight,
     called_certain,
     called_of_people,
     called_paid,
     called_progress,
     called_valid,
+    words_of,
 )
 from dprank.data.places import number_of
 
 __all__ = ["in_unused"]
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
 
 #: So many columns are spoken of.
 TOLD = 6
@@ -54,19 +62,16 @@ KINDS, QUESTIONS = 12, 30
 FEW_QUESTIONS = 6
 #: This share of rows, at least, is the only one of its two items in a round.
 ONCE = 0.9
+#: Codes of no answer.
+NO_ANSWER = _set("-9 -8 -7 -1 8 9 88 98 99 888 998 999")
+#: Words in names of columns of how much of an item a person has, where 0 is none of it.
+GRADES = _set("grade level scale score rating likert severity intensity stufe grad nivel niveau")
 #: Fewer rows do not show that a column says something of items.
 FEW = 8
 #: Signs of money, which are no part of a number, and minus as it is typed.
 _MONEY = str.maketrans({**dict.fromkeys("€$£¥₹ ", ""), "−": "-", "–": "-", "\u00a0": "", "\u202f": ""})
 _HUNDRED = re.compile(r"%|perc|pct|proz|pourc|porc|proc", re.IGNORECASE)
 _PERCENT = re.compile(r"%|\b(?:percent|pct|prozent|share|anteil)", re.IGNORECASE)
-#: What to do about a column of items more than a form reads.
-_ONE_ITEM = {
-    ("tallies", "long"): "a row is read as one item. Write a row for each person and item",
-    ("ballots", "long"): "a row is read as one item. Write a row for each ballot and item",
-    ("ballots", "ranks"): "is it a place, too? --ranks names all columns, the best first",
-    ("comparisons", "long"): "a row is read as two items. Write a row for each pair that was compared",
-}
 
 
 class _Rows:
@@ -162,15 +167,15 @@ def in_unused(raw: Raw, intake: Intake, told: Collection[str] = ()) -> Iterator[
 def _of_column(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
     """What a column may mean, and how likely it does."""
     if len(cells) < 2 and not called_a_count(name):
-        return _items_too(rows, name, codes, cells)
+        return items_too(rows, name, codes, cells)
     fits = not rows.of_items(codes)
     asked = called_a_question(name)
     ways = (
         [_question] * asked
-        + [_below, _progress, _share, _items_too, _counts_or_not, _number]
+        + [_below, _progress, _share, items_too, _counts_or_not, _number]
         + [_question] * (not asked)
     )
-    for way in ways if fits else [_below, _items_too, *[_number] * called_a_count(name)]:
+    for way in ways if fits else [_below, items_too, *[_number] * called_a_count(name)]:
         if (line := way(rows, name, codes, cells)) is not None:
             return line
     return None
@@ -202,9 +207,17 @@ def _counts_or_not(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict
             ask = "do both count, or are some of them ties" if rows.kind == "comparisons" else "do both count"
             alike = "All rows do now, and alike: take those that do not out of the file"
             return strength, f"{said}, and {_halves(cells, mark)}: {ask}? {alike}"
-    elif rows.kind == "tallies" and len(cells) == 2 and "" not in cells and differ and not _all(cells):
+    elif rows.kind == "tallies" and differ and "" not in cells and _two_kinds(name, cells):
         return 2, f"{said} and has two values, by which rows of one person differ: do rows of either count? {do}"
     return None
+
+
+def _two_kinds(name: str, cells: dict[str, int]) -> bool:
+    """Whether a column has two values, or as codes two besides those of no answer, that are no count, day or place."""
+    if not _all(cells):
+        return len(cells) == 2
+    said = [it for it in cells if it not in NO_ANSWER]
+    return len(said) == 2 and not called_of_people(name) and not called_a_count(name)
 
 
 def _is_pair(texts: set[str], pair: frozenset[str]) -> bool:
@@ -310,30 +323,6 @@ def _share(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, in
     return 6, f"{seen} It counts once: {do}"
 
 
-def _items_too(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
-    """A column most of whose cells are items, beside those that are read."""
-    declared, raw = rows.raw.declared, rows.raw
-    way = (rows.kind, declared.form)
-    if way not in _ONE_ITEM or all(map(_is_figure, declared.items)):
-        return None
-    known = {text: code for text in cells if text and (code := raw.item(text)) is not None}
-    there, held = sum(cells.values()) - cells.get("", 0), sum(cells[it] for it in known)
-    column = raw.column(name)
-    if 2 * held <= there or column is None:
-        return None
-    own = [raw.column(it) for it in declared.columns[: 2 if rows.kind == "comparisons" else 1]]
-    if declared.form != "ranks":  # which of its own items a row is about says nothing new
-        codes_of = {text: raw.item(text) for text in {str(it) for one in (column, *own) for it in one.unique()}}
-        names = [np.array([-1 if (at := codes_of[str(it)]) is None else at for it in one]) for one in (column, *own)]
-        new = (names[0] >= 0) & np.all([names[0] != it for it in names[1:]], axis=0)
-        if 10 * new.sum() <= held:
-            return None
-    several = rows.who is not None and 2 * rows.n >= 3 * len(np.unique(rows.who))
-    if rows.kind == "tallies" and several and not rows.differs(codes):  # of a person it says the same in every row
-        return None
-    return 7, f"column {shown(name)} is not used, and {held} of {there} cells there are items: {_ONE_ITEM[way]}"
-
-
 def _number(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, int]) -> tuple[int, str] | None:
     """A column that may say for how many a row stands, or how much it counts."""
     texts = [it for it in cells if it]
@@ -342,7 +331,7 @@ def _number(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, i
     if not len(values) or not (values >= 0).all() or 2 * each.sum() < rows.n or set(texts) == {"1"}:
         return None
     whole = bool((values == np.floor(values)).all())
-    called = called_a_count(name) and (whole or rows.kind != "tallies")
+    called = called_a_count(name) and (whole or rows.kind != "tallies" or _weighs(rows, name, codes))
     strength = 6 if called else 0 if len(values) < 2 else _like_amounts(rows, name, values, each, whole, codes)
     kinds = np.sort(values)
     by_number = len(values) == rows.n >= 3 and np.array_equal(kinds, kinds[0] + np.arange(rows.n))
@@ -363,11 +352,17 @@ def _number(rows: _Rows, name: str, codes: NDArray[np.int64], cells: dict[str, i
     return strength, f"{seen}: does a row {many}? It counts once{_say(rows, name, whole)}{also}"
 
 
+def _weighs(rows: _Rows, name: str, codes: NDArray[np.int64]) -> bool:
+    """Whether numbers with decimals are called a weight, and are one of people: the same in all rows of each."""
+    return called_a_weight(name) and not rows.differs(codes)
+
+
 def _like_amounts(
     rows: _Rows, name: str, values: NDArray[np.float64], each: NDArray[np.int64], whole: bool, codes: Any
 ) -> int:
     """How much numbers look like amounts, by what they are."""
-    if called_of_people(name) or (values >= 1e9).any() or ((values >= 1900) & (values <= 2100)).all():
+    graded = rows.kind == "tallies" and not GRADES.isdisjoint(words_of(name))
+    if (called_of_people(name) and not graded) or (values >= 1e9).any() or ((values >= 1900) & (values <= 2100)).all():
         return 0
     if set(values) <= {0.0, 1.0}:
         return 0
@@ -391,6 +386,8 @@ def _like_amounts(
 def _say(rows: _Rows, name: str, whole: bool) -> str:
     """What to do where a row stands for several."""
     declared = rows.raw.declared
+    if rows.kind == "tallies" and not whole:
+        return ", as every person does: a count of people knows no weights"
     if rows.kind == "tallies":
         return ": if it counts people, write a row for each, with a person of its own"
     if rows.kind == "comparisons":

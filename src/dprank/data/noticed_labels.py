@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dprank._require import shown
+from dprank.data.amounts import as_thousands
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_names import called_a_count
@@ -32,7 +33,7 @@ _TO_DO = {
     "comparisons": "Write each row as often as it counts, with a column that says who, or without --person",
     "ballots": "--times with that column, and no --person, says how many ballots a row stands for",
 }
-_WHOLE = re.compile(r"[0-9]++(?:,[0-9]{3})*+(?:\.0*+)?")
+_WHOLE = re.compile(r"[0-9]++(?:\.0*+)?")
 
 
 def in_labels(raw: Raw) -> Iterator[str]:
@@ -87,8 +88,9 @@ def in_totals(raw: Raw) -> Iterator[str]:
     if name is None or column is None:
         return
     cells = [it for it in map(str.strip, column.tolist()) if it]
-    distinct = sorted({int(it.replace(",", "").partition(".")[0]) for it in cells if _WHOLE.fullmatch(it)})
-    if len(distinct) < 2 or not all(map(_WHOLE.fullmatch, cells)):
+    numbers = [_whole(it) for it in dict.fromkeys(cells)]
+    distinct = sorted({it for it in numbers if it is not None})
+    if len(distinct) < 2 or None in numbers:
         return
     if raw.declared.kind != "ballots" and len(cells) >= 2 * len(distinct):  # somebody with rows of their own
         return
@@ -100,6 +102,20 @@ def in_totals(raw: Raw) -> Iterator[str]:
             f"the column of --person, {shown(name)}, holds whole numbers: is this a table of totals? dprank counts "
             f"rows, and takes each number for one person. {_TO_DO[raw.declared.kind]}"
         )
+
+
+def _whole(text: str) -> int | None:
+    """The whole number that a text is, also with marks between thousands; None where it is none.
+
+    Examples
+    --------
+    >>> [_whole(it) for it in ("1234", "1.234", "12,345", "7.0", "1.5", "p7")]
+    [1234, 1234, 12345, 7, None, None]
+    """
+    grouped = as_thousands(text)
+    if grouped is not None:
+        return int(grouped[1])
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else None
 
 
 def _each_item_once(raw: Raw) -> bool:

@@ -56,7 +56,7 @@ CROWDS = _set(
     delegates electors stimmrechte vollmachten mandats pouvoirs"""
 )
 WEIGHTS = re.compile(
-    r"we?ight|wgh?t|(?:\b|_|p)wt(?:\b|_|s\b|fac|s?\d)|^w[0-9]?$|gewicht|poids|\bpond\b|pond[eé]r|\bpesi?o?\b|hochrechn|faktor|"
+    r"we?ight|wgh?t|(?:\b|_|p)wt(?:\b|_|s\b|fac|ss|s?\d)|^w[0-9]?$|gewicht|poids|(?:\b|_)pond(?:\b|_)|pond[eé]r|\bpesi?o?\b|hochrechn|faktor|"
     r"\bfactor\b|expan[sd]|vikt|waga|stratif|\braking|\braked\b|calibrat|^pw$",
     re.IGNORECASE,
 )
@@ -183,7 +183,9 @@ _SUMS = re.compile(
     r"celkem|průměr|összesen|átlag|toplam|ortalama|итого|всего|сумма|среднее|підсумок|разом|σύνολο|"
     r"合計|総計|小計|平均|总计|合计|小计|平均值|總計|합계|총계|평균|σ|∑|sd|std\.|s\.d\.|variance|varianz|n|count|"
     r"écart[- ]type|standardabweichung)s?"
-    r"(?: score| rank| place| rating|wert)?\s*:?",
+    r"(?: score| rank| place| rating|wert| votes| responses| answers| ballots| row)?\s*:?|"
+    r"anzahl|aantal|antal|n[uú]mero|conteggio|contagem|liczba|recuento|resultat|součet|ukupno|"
+    r"responses|valid n|totals row",
     re.IGNORECASE,
 )
 

@@ -17,7 +17,7 @@ from dprank.data.noticed_names import called_a_person
 if TYPE_CHECKING:
     from dprank.data.noticed_cells import Raw
 
-__all__ = ["in_blanks", "in_numbered", "in_people"]
+__all__ = ["in_blanks", "in_numbered", "in_people", "in_zeros"]
 
 #: This share of the labels of --person must be of one other label, and so many of those may be other people's.
 NEARLY, FEWER = 0.95, 0.95
@@ -129,4 +129,20 @@ def in_numbered(raw: Raw, intake: Intake) -> Iterator[str]:
             f"labels of {shown(name)} count from {min(map(min, counted.values()))} behind what {len(counted)} have in "
             f"common: are they rows of one person? Each of {len(labels)} labels is protected as somebody; if a person "
             "has several, take the number off"
+        )
+
+
+def in_zeros(raw: Raw) -> Iterator[str]:
+    """A sentence on labels of people that are others' but for zeros in front, which a spreadsheet takes off."""
+    name = raw.declared.person
+    column = None if name is None else raw.column(name)
+    if name is None or column is None:
+        return
+    labels = {it for it in map(str.strip, map(str, column.unique())) if re.fullmatch("[0-9]+", it)}
+    plain = [it.lstrip("0") or "0" for it in labels]
+    if again := len(labels) - len(set(plain)):
+        yield (
+            f"{again} label{'s' * (again != 1)} of {shown(name)} {'are' if again != 1 else 'is'} another one but for "
+            "zeros in front, as a spreadsheet takes them off: one person? Each label is protected as somebody: write "
+            "them alike"
         )

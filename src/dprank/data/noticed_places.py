@@ -54,7 +54,11 @@ def in_places(raw: Raw) -> Iterator[str]:
     kinds = np.unique(values[values > m])
     again = len(kinds) == 1 and bool(((values == kinds[0]).sum(axis=1) > 1).any())
     if not ask and not again:  # of one ballot no two items are the one that is missing
-        ask.append("is an item missing from --items")
+        ask.append(
+            "is it a row of sums, or is an item missing from --items"
+            if above == 1
+            else "is an item missing from --items"
+        )
     if len(kinds) == 1 and (again or not others):
         partial = " with --ballots partial" * (declared.ballots != "partial")
         code = f"{kinds[0] - shift:g}"

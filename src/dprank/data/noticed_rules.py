@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from dprank.data.accounts import Intake
-from dprank.data.noticed_again import in_alike, in_copies
+from dprank.data.noticed_again import in_alike, in_copies, in_same_pairs
 from dprank.data.noticed_aliases import in_aliases, in_numerals
 from dprank.data.noticed_amounts import in_amounts
 from dprank.data.noticed_answers import in_answers
@@ -26,9 +26,10 @@ from dprank.data.noticed_matches import in_halves, in_results, in_scores
 from dprank.data.noticed_melted import in_full
 from dprank.data.noticed_mirrors import in_mirrors
 from dprank.data.noticed_pairs import in_pairs
-from dprank.data.noticed_people import in_blanks, in_numbered, in_people
+from dprank.data.noticed_people import in_blanks, in_numbered, in_people, in_zeros
 from dprank.data.noticed_places import in_places
 from dprank.data.noticed_scales import in_headers
+from dprank.data.noticed_second import second_answers
 from dprank.data.noticed_sums import sums_in, sums_of_rows
 from dprank.data.noticed_tasks import with_tasks
 from dprank.data.noticed_ties import in_ties
@@ -67,11 +68,21 @@ class Seen:
     @cached_property
     def told(self) -> dict[str, str]:
         """Columns that are not used and have a rule of their own, with their sentence, which may be none."""
-        return self.ties | self.people | self.turned | self.scores | self.halves | sums_of_rows(self.raw, self.intake)
+        known = self.ties | self.people | self.turned | self.scores | self.halves
+        return known | self.second | sums_of_rows(self.raw, self.intake)
+
+    @cached_property
+    def second(self) -> dict[str, str]:
+        found = second_answers(self.raw, self.intake)
+        return {name: line for name, line in found if not self.turned.get(name)}
+
+    def _but_second(self, found: Iterable[tuple[str, str]]) -> dict[str, str]:
+        """What is said of columns that hold no second answer."""
+        return {name: line for name, line in found if name not in self.second}
 
     @cached_property
     def ties(self) -> dict[str, str]:
-        return dict(in_ties(self.raw, self.intake))
+        return self._but_second(in_ties(self.raw, self.intake))
 
     @cached_property
     def people(self) -> dict[str, str]:
@@ -83,11 +94,11 @@ class Seen:
 
     @cached_property
     def scores(self) -> dict[str, str]:
-        return dict(in_scores(self.raw, self.intake))
+        return self._but_second(in_scores(self.raw, self.intake))
 
     @cached_property
     def halves(self) -> dict[str, str]:
-        return dict(in_halves(self.raw, self.intake))
+        return self._but_second(in_halves(self.raw, self.intake))
 
     @cached_property
     def _sums(self) -> tuple[Raw, str]:
@@ -139,11 +150,13 @@ RULES = (
     Rule("counts and weights that are none", lambda it: in_amounts(it.raw)),
     Rule("people in a column that is not used", lambda it: it.people.values()),
     Rule("people whose labels are numbered", lambda it: in_numbered(it.raw, it.intake)),
+    Rule("people but for zeros in front", lambda it: in_zeros(it.raw)),
     Rule("labels written once for several rows", lambda it: it.merged),
     Rule("a file joined with itself", lambda it: in_copies(it.raw, it.intake)),
     Rule("places of a result", lambda it: in_alike(it.raw, it.intake)),
     Rule("labels of people", lambda it: in_labels(it.raw)),
     Rule("a table of totals", lambda it: in_totals(it.raw)),
+    Rule("a second answer in a row", lambda it: it.second.values()),
     Rule("columns that mark ties", lambda it: filter(None, it.ties.values())),
     Rule("matches from each side", lambda it: in_mirrors(it.raw)),
     Rule("answers that mean something else", lambda it: in_answers(it.raw, it.intake)),
@@ -160,6 +173,7 @@ RULES = (
     Rule("ballots of a person who has others", lambda it: in_again(it.declared, it.intake), table=False),
     Rule("alternatives of PrefLib that are no items", lambda it: in_unnamed(it.declared, it.intake), table=False),
     Rule("items but for case and blanks", lambda it: in_spelt(it.declared, it.intake), table=False),
+    Rule("answers to a pair again", lambda it: in_same_pairs(it.declared, it.intake), table=False),
     Rule("how comparisons hang together", lambda it: in_graph(it.declared, it.intake), table=False),
     Rule("lists of favourites", lambda it: in_tops(it.declared, it.intake), table=False),
     Rule("items that were not shown", lambda it: in_shown(it.declared, it.intake), table=False),

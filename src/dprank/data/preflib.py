@@ -235,8 +235,11 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
                 raise refuse(at, "DATA TYPE is there twice")
             type_said = True
     if not fields and not found and not type_said:
-        lines_like = "lines such as '# ALTERNATIVE NAME 1: Ann' are needed"
-        raise refuse(0, f"no header of PrefLib (files of before 2022 have none); {lines_like}")
+        orders = ", and orders as '3: 1,2'" * (kind != "wmd")
+        lines = ", ".join(
+            f"'# {it}'" for it in (f"DATA TYPE: {kind}", *(f"{it}: 2" for it in needed), f"{_NUMBERED} 1: Ann")
+        )
+        raise refuse(0, f"no header of PrefLib (files of before 2022 have none); {lines}{orders} are needed")
     if not type_said:
         raise refuse(0, "DATA TYPE is missing in the header")
     if missing := [it for it in needed if it not in fields]:
