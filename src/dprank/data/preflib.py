@@ -239,7 +239,7 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
         lines = ", ".join(
             f"'# {it}'" for it in (f"DATA TYPE: {kind}", *(f"{it}: 2" for it in needed), f"{_NUMBERED} 1: Ann")
         )
-        raise refuse(0, f"no header of PrefLib (files of before 2022 have none); {lines}{orders} are needed")
+        raise refuse(0, f"no header of PrefLib (files of before 2022 have none); {like}{orders} are needed")
     if not type_said:
         raise refuse(0, "DATA TYPE is missing in the header")
     if missing := [it for it in needed if it not in fields]:
