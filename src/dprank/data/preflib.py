@@ -236,7 +236,7 @@ def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], t
             type_said = True
     if not fields and not found and not type_said:
         orders = ", and orders as '3: 1,2'" * (kind != "wmd")
-        lines = ", ".join(
+        like = ", ".join(
             f"'# {it}'" for it in (f"DATA TYPE: {kind}", *(f"{it}: 2" for it in needed), f"{_NUMBERED} 1: Ann")
         )
         raise refuse(0, f"no header of PrefLib (files of before 2022 have none); {like}{orders} are needed")
