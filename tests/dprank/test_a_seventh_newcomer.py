@@ -271,3 +271,22 @@ def test_a_file_of_preflib_without_a_header_is_told_all_that_is_needed(tmp_path)
     done = run("check", path, "--items", str(path), "--ballots", "full")
     for word in ("DATA TYPE: soc", "NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS", "'3: 1,2'"):
         assert word in done.error
+
+
+def test_a_comma_in_what_is_typed(tmp_path):
+    """In quotation marks it stays in the name, of columns and of what stands for no place, and that is told."""
+    none = "Don't know, no answer"
+    path = written(tmp_path, "id,oak,elm,fir", [["a", "1", "2", none], ["b", "1", none, "2"], ["c", "2", "1", "3"]])
+    flags = ["--wide", *ITEMS.split(), "--ballots", "partial", "--unranked", "apart", "--unranked-as", f'"{none}"']
+    done = run("check", path, *flags, "--json")
+    assert json.loads(done.out)["misread"] == {}
+    done = run("check", path, *flags[:-2], "--map", f'"{none}="', "--json")
+    assert json.loads(done.out)["misread"] == {}
+    path = written(
+        tmp_path, "", [["id", "First, best", "Second"], ["1", "oak", "elm"], ["2", "fir", "oak"]], "ranks.csv"
+    )
+    path.write_text(path.read_text().lstrip("\r\n"))
+    ranks = ["--ballots", "partial", "--unranked", "last", *ITEMS.split()]
+    assert "'\"First, best\"', it stays one" in run("check", path, "--ranks", "First, best,Second", *ranks).error
+    done = run("check", path, "--ranks", '"First, best",Second', *ranks, "--json")
+    assert json.loads(done.out)["rows that count"] == 2

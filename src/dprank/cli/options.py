@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import json
 import os
@@ -279,8 +280,17 @@ def show_json(text: str) -> None:
 
 
 def listed(text: str | None) -> tuple[str, ...]:
-    """What stands between commas."""
-    return tuple(part.strip() for part in text.split(",")) if text else ()
+    """What stands between commas; what has one stands in quotation marks.
+
+    Examples
+    --------
+    >>> listed('first, "second, if any"'), listed("5\\" pipe,x"), listed(None)
+    (('first', 'second, if any'), ('5" pipe', 'x'), ())
+    """
+    if not text:
+        return ()
+    cut = next(csv.reader([text], skipinitialspace=True)) if '"' in text and "\n" not in text else text.split(",")
+    return tuple(part.strip() for part in cut)
 
 
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:

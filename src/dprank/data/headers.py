@@ -58,6 +58,9 @@ def no_column(
     lacks = f"no column {told} ({', '.join(filter(None, (columns, cut)))})"
     if whole := joined_items(names, items, missing):
         return f"{lacks}; {shown(whole)} is one, with a comma in its name: name all items in a text file, one a line"
+    if whole := joined_items(names, missing):
+        typed = shlex.quote(f'"{whole}"')
+        return f"{lacks}; {shown(whole)} is one, with a comma in its name: in quotation marks, as {typed}, it stays one"
     blank = sum(map(is_nameless, names))
     if blank > 1 or (blank and len(names) == 2):
         return (
