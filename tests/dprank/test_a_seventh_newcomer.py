@@ -282,10 +282,8 @@ def test_a_comma_in_what_is_typed(tmp_path):
     assert json.loads(done.out)["misread"] == {}
     done = run("check", path, *flags[:-2], "--map", f'"{none}="', "--json")
     assert json.loads(done.out)["misread"] == {}
-    path = written(
-        tmp_path, "", [["id", "First, best", "Second"], ["1", "oak", "elm"], ["2", "fir", "oak"]], "ranks.csv"
-    )
-    path.write_text(path.read_text().lstrip("\r\n"))
+    path = tmp_path / "ranks.csv"
+    path.write_text('id,"First, best",Second\n1,oak,elm\n2,fir,oak\n')
     ranks = ["--ballots", "partial", "--unranked", "last", *ITEMS.split()]
     assert "'\"First, best\"', it stays one" in run("check", path, "--ranks", "First, best,Second", *ranks).error
     done = run("check", path, "--ranks", '"First, best",Second', *ranks, "--json")
