@@ -294,7 +294,8 @@ def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
                 f"write a word for it in the file, as none, and say {shown('none=' + value)}"
             )
         if not sign or not key:
-            raise ValueError(f"{name} = {shown(text)}; name=value is needed")
+            comma = ": a comma divides them, so that a decimal has a point, as 0.5=0.5" * (name == "map")
+            raise ValueError(f"{name} = {shown(text)}; name=value is needed{comma}")
         if pairs.setdefault(key, value) != value:
             raise ValueError(f"{name}: {shown(key)} has two meanings; one is needed")
     return pairs
