@@ -1,10 +1,13 @@
 """What a seventh newcomer was refused: each line names the flag as it is typed, and the way out."""
 
+import pandas as pd
 import pytest
-from test_a_fourth_newcomer import ITEMS, PAIRS
+from test_a_fourth_newcomer import ITEMS, PAIRS, TREES
 from test_cli_check import written
 
+import dprank
 from dprank.cli.path import said as run
+from dprank.data.counting import win_counts_parquet
 
 ROWS = [[f"p{at}", *PAIRS[at % 3], "AB"[at * at % 5 % 2]] for at in range(12)]
 TWO = ["--comparisons", "left,right,answer", *ITEMS.split()]
@@ -25,3 +28,42 @@ def asked(folder, *words, header="who,left,right,answer", rows=ROWS, question=("
 def test_a_comma_divides_what_a_map_says(form, said, tmp_path):
     error = asked(tmp_path, *form, "--map", said).error
     assert "name=value is needed: a comma divides them, so that a decimal has a point, as 0.5=0.5" in error
+
+
+# Columns of other names, in Python
+
+
+@pytest.mark.parametrize(
+    ("read", "options", "words"),
+    [
+        ("read_comparisons", {}, "'first' is not in the table, which has 4 columns; first=, second= and outcome= say"),
+        ("read_comparisons", {"person": "judge"}, "; first=, second=, outcome= and person= say which are meant"),
+        ("read_comparisons", {"first": "left", "second": "right"}, "'outcome' is not in the table"),
+        ("read_comparisons", {"first": "left", "second": "right"}, "; outcome= says which is meant"),
+        ("read_tallies", {"person": "who", "item": "dx"}, "'dx' is not in the table, which has 4 columns; item= says"),
+        ("read_rankings", {}, "'oak' is not in the table, which has 4 columns; items= say which are meant"),
+        ("read_rankings", {"person": "judge"}, "; items= and person= say which are meant"),
+    ],
+)
+def test_arguments_that_name_columns_are_named(read, options, words, tmp_path):
+    path = written(tmp_path, "who,left,right,answer", ROWS)
+    with pytest.raises(ValueError, match=r"column '[a-z]+' is not in the table") as caught:
+        getattr(dprank, read)(path, **{"items": list(TREES), "person": "who"} | options)
+    assert words in str(caught.value)
+
+
+def test_columns_of_ballots_and_of_batches(tmp_path):
+    table = pd.DataFrame(ROWS, columns=["who", "left", "right", "answer"])
+    for words, options in (("items=, person= and weight=", {"weight": "w"}), ("items= and person=", {})):
+        with pytest.raises(ValueError, match=f"; {words} say which are meant"):
+            dprank.Ballots.from_frame(table, items=list(TREES), person="judge", **options)
+    table.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="first=, second= and outcome= say which are meant"):
+        win_counts_parquet(tmp_path / "a.parquet", list(TREES))
+
+
+def test_named_columns_are_read(tmp_path):
+    rows = [[*row[:3], str(at % 2)] for at, row in enumerate(ROWS)]
+    path = written(tmp_path, "who,left,right,answer", rows)
+    columns = {"first": "left", "second": "right", "outcome": "answer", "person": "who"}
+    assert len(dprank.read_comparisons(path, items=list(TREES), **columns)) == len(rows)
