@@ -67,3 +67,47 @@ def test_named_columns_are_read(tmp_path):
     path = written(tmp_path, "who,left,right,answer", rows)
     columns = {"first": "left", "second": "right", "outcome": "answer", "person": "who"}
     assert len(dprank.read_comparisons(path, items=list(TREES), **columns)) == len(rows)
+
+
+# More answers than pairs
+
+PERSON = ["--protect", "person", "--person", "who", "--epsilon", "1000"]
+MAPPED = [*TWO, "--map", "A=1,B=0", *PERSON]
+
+
+@pytest.mark.parametrize(
+    ("words", "design", "most"),
+    [([], "once", 3), (["--design", "once"], "once", 3), (["--design", "matching"], "matching", 1),
+     (["--design", "complete"], "complete", 3)],
+)  # fmt: skip
+@pytest.mark.parametrize("answers", [4, 15])
+def test_more_answers_than_pairs(words, design, most, answers, tmp_path):
+    question = ("release", "ranking")
+    error = asked(tmp_path, *MAPPED, "--answers", str(answers), *words, question=question).error
+    assert f"answers = {answers}; --answers of 1 to {most} goes with --design {design}" in error
+    assert "--design any takes more" in error
+    assert "per_person" not in error
+    words = ["--answers", str(answers), "--design", "any", "--rehearse"]
+    assert asked(tmp_path, *MAPPED, *words, question=question).code == 0
+
+
+@pytest.mark.parametrize(("items", "pairs"), [("oak,elm,fir", 3), ("5", 10)])
+@pytest.mark.parametrize(("flag", "name"), [("--answers", "answers"), ("--given", "given")])
+def test_a_plan_of_more_answers_than_pairs(items, pairs, flag, name):
+    words = ["plan", "ranking", "--items", items, "--persons", "99", "--epsilon", "1"]
+    error = run(*words, flag, f"1,{pairs + 1}").error
+    assert f"{name} = {pairs + 1}; {flag} of 1 to {pairs} is planned" in error
+    assert "`release ranking --design any` takes more" in error
+
+
+def test_a_plan_of_more_of_what_a_person_has_than_there_is():
+    words = ["plan", "topk", "--items", "5", "--persons", "99", "--epsilon", "1"]
+    assert "per-person = 9; --per-person of 1 to 5 is planned" in run(*words, "--per-person", "2,9").error
+
+
+@pytest.mark.parametrize("design", ["once", "matching"])
+def test_more_answers_than_pairs_in_python(design):
+    with pytest.raises(ValueError, match=r"per_person = 9; .* of 3 pairs allows 1 \.\. [13]: design='any' allows more"):
+        dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=9, design=design)
+    with pytest.raises(ValueError, match=r"answers = 9; an integer from 1 to 3 is needed: .*design='any'"):
+        dprank.plan("ranking", items=3, persons=99, epsilon=1.0, answers=(1, 9))

@@ -10,7 +10,7 @@ import typer
 import dprank
 from dprank._require import require_whole
 from dprank.cli.asked import SAY
-from dprank.cli.bounds import bound_of, told_of_bound
+from dprank.cli.bounds import bound_of, require_room, told_of_bound
 from dprank.cli.counts import CountsFile, given_counts
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
 from dprank.cli.naming import named, whose
@@ -188,6 +188,8 @@ def ranking(
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
         )
+    design = design or ("once" if whole and mechanism != "PerturbedMLE" else None)
+    require_room(answers, design, len(declared.items))
     chosen = mechanism_paid_by(
         budget,
         "ranking",
@@ -198,7 +200,7 @@ def ranking(
         protect=protect,
         answers=answers,
         score=score,
-        design=design or ("once" if whole and mechanism != "PerturbedMLE" else None),
+        design=design,
         adjacency=adjacency,
         noise=noise,
         public_graph=public_graph,
