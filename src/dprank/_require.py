@@ -283,6 +283,8 @@ def _like(labels: list[Any], name: Any) -> str:
     words = [label for label in labels if isinstance(label, str)]
     plain = {word.strip().casefold(): word for word in reversed(words)}
     like = difflib.get_close_matches(name.strip().casefold(), list(plain), n=1) if isinstance(name, str) else []
+    if not like and (blank := next((word for word in words if word.startswith("Unnamed: ")), "")):
+        return f"; {shown(blank)} has no name there, and is called so here"
     return f"; {shown(plain[like[0]])} is meant, maybe" if like and plain[like[0]] != name else ""
 
 

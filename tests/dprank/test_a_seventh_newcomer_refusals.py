@@ -111,3 +111,61 @@ def test_more_answers_than_pairs_in_python(design):
         dprank.NoisyCounts.calibrated(epsilon=1.0, n_items=3, per_person=9, design=design)
     with pytest.raises(ValueError, match=r"answers = 9; an integer from 1 to 3 is needed: .*design='any'"):
         dprank.plan("ranking", items=3, persons=99, epsilon=1.0, answers=(1, 9))
+
+
+# A column without a name, as R writes it
+
+CALLED = "a column without a name in line 1 is called by its place: 'Unnamed: 0' the first, 'Unnamed: 1' the second"
+R_HEADERS = [",left,right,answer", '"",left,right,answer']
+
+
+def of_r(folder, header, *words):
+    path = folder / "r.csv"
+    path.write_text("\n".join([header, *(",".join(row) for row in ROWS), ""]))
+    return run("check", path, *words)
+
+
+@pytest.mark.parametrize("header", R_HEADERS)
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [
+        ([*TWO, "--map", "A=1,B=0", "--person", ""], "person"),
+        (["--item", "left", *ITEMS.split(), "--person", ""], "person"),
+        (["--item", "", *ITEMS.split(), "--person", "left"], "columns"),
+        (["--orders", "", "--ballots", "full", *ITEMS.split()], "columns"),
+        (["--comparisons", ",left,right", "--map", "names", *ITEMS.split()], "columns"),
+        (["--long", "left,answer", "--ballots", "full", "--ballot", "", *ITEMS.split()], "ballot"),
+        ([*RANKS, "--weight", "", "--max-weight", "2"], "weight"),
+        ([*RANKS, "--times", ""], "times"),
+    ],
+)
+def test_a_column_without_a_name_is_called_by_its_place(header, flags, name, tmp_path):
+    done = of_r(tmp_path, header, *flags)
+    assert (done.code, f"{name} = ''; {CALLED}" in done.error) == (2, True)
+
+
+@pytest.mark.parametrize("header", R_HEADERS)
+def test_it_is_read_by_that_name(header, tmp_path):
+    assert of_r(tmp_path, header, *TWO, "--map", "A=1,B=0", "--person", "Unnamed: 0").code == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "person", "told"),
+    [
+        (",left,right,answer", "judge", "'Unnamed: 0' is a column without a name in line 1"),
+        ("who,left,right,answer,,", "judge", "'Unnamed: 4', 'Unnamed: 5' are columns without a name in line 1"),
+        ("left,right,answer,", "lefft", "; 'Unnamed: 3' is a column without a name in line 1"),
+    ],
+)
+def test_a_missing_column_may_be_one_without_a_name(header, person, told, tmp_path):
+    assert told in of_r(tmp_path, header, *TWO, "--map", "A=1,B=0", "--person", person).error
+
+
+def test_two_columns_of_r(tmp_path):
+    error = of_r(tmp_path, '"","w"', "--item", "w", "--person", "id", *ITEMS.split()).error
+    assert "1 of them has no name in line 1: is it a title" in error
+    assert "'Unnamed: 0' is a column without a name" in error
+    (tmp_path / "r2.csv").write_text('"","w"\n"1","oak"\n')
+    for person in ("", "id"):
+        with pytest.raises(ValueError, match="'Unnamed: 0' has no name there"):
+            dprank.Tallies.from_frame(pd.read_csv(tmp_path / "r2.csv"), items=list(TREES), person=person, item="w")

@@ -330,13 +330,13 @@ def form_of(
         asked = {header: asks if sign else header for header, sign, asks in headers}
         said["--pairs"] = {"kind": "comparisons", "form": "wide", "columns": ()}
         said["--pairs"] |= {} if pairs == "all" else {"pairs": asked}
-    if item:
+    if item is not None:
         said["--item"] = {"kind": "tallies", "form": "long", "columns": (item,)}
     if wide:
         said["--wide"] = {"kind": "ballots", "form": "wide", "columns": ()}
     if long:
         said["--long"] = {"kind": "ballots", "form": "long", "columns": listed(long)}
-    if orders:
+    if orders is not None:
         said["--orders"] = {"kind": "ballots", "form": "orders", "columns": (orders,)}
     if ranks:
         said["--ranks"] = {"kind": "ballots", "form": "ranks", "columns": listed(ranks)}

@@ -17,6 +17,7 @@ from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
 from dprank.data.files import require_path, require_regular
+from dprank.data.headers import UNNAMED
 from dprank.data.intake import pair_of, read_file
 from dprank.data.places import BACKWARDS, meanings
 
@@ -84,6 +85,8 @@ TOTALS = "totals alone say nothing of who is in several of them: a row for each 
 MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn", "thousands")
 #: Lines of a declaration that hold words of cells, as somebody may have read them there.
 _OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ")
+#: Keys that hold names of columns.
+_OF_COLUMNS = ("person", "columns", "pairs", "ballot", "weight", "times")
 #: What is said of full ballots, where others are beside them; and of those that need not be full.
 FULL = "all items, none alike"
 COMPLETE = {
@@ -607,6 +610,8 @@ def _some(given: Collection[Any], what: str) -> str:
 def _texts(name: str, given: Any) -> tuple[str, ...]:
     """One by one, each of them text."""
     if type(given) in (list, tuple) and all(type(it) is str for it in given) and "" in given:
+        if name in _OF_COLUMNS:
+            raise ValueError(f"{name} = ''; {UNNAMED}")
         blank = ": a blank cell says so anyway" * (name == "unranked_as")
         raise ValueError(f"{name}: one of {len(given)} texts is empty{blank}; leave it out")
     if type(given) not in (list, tuple) or not all(type(it) is str for it in given):
