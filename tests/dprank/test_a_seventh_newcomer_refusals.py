@@ -1,5 +1,7 @@
 """What a seventh newcomer was refused: each line names the flag as it is typed, and the way out."""
 
+import json
+
 import pandas as pd
 import pytest
 from test_a_fourth_newcomer import ITEMS, PAIRS, TREES
@@ -8,6 +10,7 @@ from test_cli_check import written
 import dprank
 from dprank.cli.path import said as run
 from dprank.data.counting import win_counts_parquet
+from dprank.data.engines import count
 
 ROWS = [[f"p{at}", *PAIRS[at % 3], "AB"[at * at % 5 % 2]] for at in range(12)]
 TWO = ["--comparisons", "left,right,answer", *ITEMS.split()]
@@ -169,3 +172,129 @@ def test_two_columns_of_r(tmp_path):
     for person in ("", "id"):
         with pytest.raises(ValueError, match="'Unnamed: 0' has no name there"):
             dprank.Tallies.from_frame(pd.read_csv(tmp_path / "r2.csv"), items=list(TREES), person=person, item="w")
+
+
+# Answers that say nothing
+
+SILENT = [[f"p{at}", *PAIRS[at % 3], ("A", "B", "NSP", "A", "NSP")[at % 5]] for at in range(30)]
+LEFT = sum(row[3] == "NSP" for row in SILENT)
+NONE_OF_IT = [["--map", "A=1,B=0,NSP="], ["--map", "A=1,B=0", "--unranked-as", "NSP"]]
+
+
+def looked(folder, *words, header="who,left,right,answer", rows=SILENT):
+    done = asked(folder, *words, "--json", header=header, rows=rows)
+    assert (done.code, done.error) == (0, "")
+    return json.loads(done.out)
+
+
+@pytest.mark.parametrize("said", NONE_OF_IT)
+@pytest.mark.parametrize("person", [[], ["--person", "who"]])
+def test_an_answer_that_says_nothing(said, person, tmp_path):
+    found = looked(tmp_path, *TWO, *said, *person, "--before-looking", "all")
+    blank = looked(
+        tmp_path, *TWO, *said[:1], "A=1,B=0", *person, rows=[[*it[:3], it[3].replace("NSP", "")] for it in SILENT]
+    )
+    assert (found["left out"], found["misread"]) == ({"no such answer": LEFT}, {})
+    assert (found["rows"], found["rows that count"]) == (blank["rows"], blank["rows that count"])
+    assert found["left out"] == blank["left out"]
+    assert not [it for it in found["noticed"] if "NSP" in it or "--map" in it]
+
+
+@pytest.mark.parametrize(
+    ("cells", "said", "silent"),
+    [
+        ("oak elm 9.0", ["--map", "names", "--unranked-as", "9"], "9.0"),
+        ("oak elm k.A.", ["--map", "names,k.A.="], "k.A."),
+        ("1 0 -99", ["--map", "outcome", "--unranked-as", "-99,-98"], "-99"),
+        ("1 2 0", ["--map", "position", "--unranked-as", "0"], "0"),
+        ("1 0 0.5", ["--map", "outcome", "--unranked-as", "0.50"], "0.5"),
+        ("A B nsp", ["--map", "A=1,B=0,NSP=", "--clean", "casefold"], "nsp"),
+    ],
+)
+def test_codes_that_say_nothing(cells, said, silent, tmp_path):
+    rows = [["p", "oak", "elm", cells.split()[at % 3]] for at in range(9)]
+    found = looked(tmp_path, *TWO, *said, rows=rows)
+    assert (found["rows that count"], found["left out"], found["misread"]) == (6, {"no such answer": 3}, {})
+    assert not [it for it in found["noticed"] if silent in it]
+
+
+@pytest.mark.parametrize("said", NONE_OF_IT)
+def test_a_questionnaire_with_answers_that_say_nothing(said, tmp_path):
+    rows = [["p1", "A", "NSP"], ["p2", "B", ""], ["p3", "NSP", "A"]]
+    words = ["--pairs", "all", "--person", "who", *ITEMS.split(), *said]
+    found = looked(tmp_path, *words, header="who,oak vs elm,elm vs fir", rows=rows)
+    assert (found["rows"], found["rows that count"], found["left out"], found["misread"]) == (3, 3, {}, {})
+
+
+@pytest.mark.parametrize("said", NONE_OF_IT)
+def test_it_is_kept_in_the_plan_and_read_by_every_command(said, tmp_path):
+    path, plan = written(tmp_path, "who,left,right,answer", SILENT), tmp_path / "plan.toml"
+    assert run("check", path, *TWO, *said, "--person", "who", "--before-looking", "all", "--out", plan).code == 0
+    assert 'unranked_as = ["NSP"]' in plan.read_text()
+    declared = dprank.Declaration.from_toml(plan)
+    assert (declared.unranked_as, declared.answers) == (("NSP",), {"A": 1.0, "B": 0.0})
+    assert declared.rules_of_ballots()["no place"] == "1 code of answers that say nothing"
+    pd.read_csv(path).to_parquet(tmp_path / "a.parquet")
+    sums = []
+    for engine in ("numpy", "duckdb"):
+        counts = count(tmp_path / "a.parquet", declared, per_person=3, engine=engine)
+        sums.append((counts.sums, dict(counts.left_out), counts.rows))
+    assert sums[0] == sums[1]
+    assert sums[0][1]["no such answer"] == LEFT
+    out = tmp_path / "release.json"
+    words = ["--protect", "person", "--answers", "1", "--score", "half", "--epsilon", "1000"]
+    assert run("release", "ranking", path, "--plan", plan, *words, "--out", out).code == 0
+    assert "NSP" not in out.read_text()
+    assert run("report", out).code == 0
+    assert run("release", "ranking", path, *TWO, "--person", "who", *said, *words, "--rehearse").code == 0
+    assert run("count", path, *TWO, "--person", "who", *said, "--answers", "1", "--out", tmp_path / "c.json").code == 0
+
+
+def test_nobody_becomes_a_tie(tmp_path):
+    """By half the ties for either, what says nothing would put the item first that was asked about most."""
+    rows = ["oak,elm,A", "oak,fir,NSP", "oak,fir,NSP", "fir,oak,NSP", "elm,fir,A", "elm,fir,A"]
+    path = written(tmp_path, "l,r,w", rows)
+    keys = {"kind": "comparisons", "items": TREES, "columns": ("l", "r", "w"), "answers": {"A": 1, "B": 0}}
+    data = dprank.Declaration(**keys, unranked_as=["NSP"]).read(path).data
+    assert dprank.win_counts(data, "half").tolist() == [1.0, 2.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (["--map", "A=1,B=0,oak="], "unranked_as = 'oak'; it is an item"),
+        (["--map", "names", "--unranked-as", "oak"], "unranked_as = 'oak'; it is an item"),
+        (["--map", "A=1,B=0", "--unranked-as", "B"], "unranked_as = 'B'; --map says what it means: one meaning"),
+        (["--map", "A=,B=,NSP="], "a number is needed behind = of one answer at least: 1, 0 or 0.5"),
+        (["--map", "A=1,A="], "'A' has two meanings"),
+    ],
+)
+def test_what_says_nothing_has_no_other_meaning(said, words, tmp_path):
+    assert words in asked(tmp_path, *TWO, *said).error
+
+
+def test_tallies_have_no_answers_and_tables_say_where_it_is_declared():
+    with pytest.raises(ValueError, match="unranked_as = 'x'; tallies have none"):
+        dprank.Declaration(kind="tallies", items=TREES, person="who", columns=["it"], unranked_as=["x"])
+    keys = {"kind": "comparisons", "items": TREES, "columns": ("l", "r", "w")}
+    with pytest.raises(ValueError, match=r"answers = ''; .* 1, 0.5 or 0: a Declaration names .* by unranked_as"):
+        dprank.Declaration(**keys, answers={"A": 1, "NSP": ""})
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ("A=1,B=0", "with nothing behind = where one says nothing"),
+        ("names", "or with nothing behind = where it says nothing"),
+        ("outcome", "or with nothing behind = where it says nothing"),
+    ],
+)
+def test_check_says_how_an_answer_says_nothing(said, hint, tmp_path):
+    [line] = [it for it in looked(tmp_path, *TWO, "--map", said)["noticed"] if "--map does not know" in it]
+    assert hint in line
+
+
+def test_one_answer_beside_names_may_say_nothing(tmp_path):
+    rows = [["p", "oak", "elm", ("oak", "elm", "NSP")[at % 3]] for at in range(9)]
+    [line] = [it for it in looked(tmp_path, *TWO, "--map", "names", rows=rows)["noticed"] if "NSP" in it]
+    assert "--map 'names,NSP='" in line or '--map "names,NSP="' in line or "--map names,NSP=, if it says" in line

@@ -22,7 +22,14 @@ __all__ = ["declared_or_told", "slips_of_rows"]
 #: Answers of each kind that are listed.
 _SHOWN = 10
 #: What to do about answers of many kinds; a row that rightly says nothing is as good as none.
-_EACH = "let it say what every answer means; a row that holds none, as of a match that was put off, is left out rightly"
+_EACH = (
+    "let it say what every answer means, with nothing behind = where one says nothing; a row that holds none, as of a "
+    "match that was put off, is left out rightly"
+)
+
+
+#: Of an answer, where nothing is behind it.
+_NONE = "is for one that says nothing"
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -78,8 +85,9 @@ def _seen(intake: Intake) -> str:
         return f"{told}: a file for --plan says it, in a line like answers = {{{most[0][0]!r} = 1.0, …}}"
     meant = f"--map {quoted(','.join(f'{text}=' for text, _ in most[:_SHOWN]))}"
     if len(most) > _SHOWN:
-        return f"{told}: {meant} with 1, 0.5 or 0 behind each, and {len(most) - _SHOWN} more in the same way, says it"
-    return f"{told}: {meant} with 1, 0.5 or 0 behind each says it"
+        more = f"and {len(most) - _SHOWN} more in the same way"
+        return f"{told}: {meant} with 1, 0.5 or 0 behind each, {more}, says it; nothing behind = {_NONE}"
+    return f"{told}: {meant} with 1, 0.5 or 0 behind each says it; nothing behind = {_NONE}"
 
 
 def _said(misread: Mapping[str, int]) -> dict[str, int]:
@@ -125,7 +133,8 @@ def _ways(intake: Intake, declared: Declaration, lost: Mapping[str, int]) -> str
     if not 0 < len(texts) <= _FEW or any({*text} & {*",="} for text in texts):
         return ""
     if declared.answers == "names" and intake.kept and len(texts) == 1:
-        return f"--map {quoted(f'names,{texts[0]}=0.5')}, if {shown(texts[0])} is a tie"
+        tie, none = (quoted(f"names,{texts[0]}={worth}") for worth in ("0.5", ""))
+        return f"--map {tie}, if {shown(texts[0])} is a tie; --map {none}, if it says nothing"
     if intake.kept or _like_an_item(texts, declared):
         return ""
     ties = ties_among({*texts}, told=True)
@@ -133,7 +142,10 @@ def _ways(intake: Intake, declared: Declaration, lost: Mapping[str, int]) -> str
     one = f" ({shown(declared.columns[0])})" * bool(declared.columns)
     if len(sides) != 2:
         flag = quoted(",".join(f"{text}=" for text in texts))
-        return f"--map {flag} says it, with 1 behind = for the first item{one}, 0 for the second, 0.5 for a tie"
+        return (
+            f"--map {flag} says it, with 1 behind = for the first item{one}, 0 for the second, 0.5 for a tie, or with "
+            "nothing behind = where it says nothing"
+        )
     tie = "".join(f",{it}=0.5" for it in sorted(ties))
     first, second = sides
     flags = [quoted(f"{first}={at},{second}={1 - at}{tie}") for at in (1, 0)]

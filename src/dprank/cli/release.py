@@ -113,6 +113,7 @@ def ranking(
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
+    unranked_as: UnrankedAs = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
     mechanism: Mechanism = None,
     adjacency: Adjacency = None,
@@ -156,7 +157,8 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    given = given_counts(counts, file, plan, comparisons, pairs, items, person, answers_map, clean, alias)
+    flags = comparisons, pairs, items, person, answers_map, unranked_as, clean, alias
+    given = given_counts(counts, file, plan, *flags)
     declared = (
         given.declaration
         if given
@@ -170,6 +172,7 @@ def ranking(
             plan=plan,
             also=_asked(protect, person, plan, answers),
             answers=answers_map,
+            unranked_as=unranked_as,
         )
     )
     sheets = declared.unit == "ballot"

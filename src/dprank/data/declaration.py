@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, get_args
 from dprank._require import require_one_of, require_whole, settle, shown, visible
 from dprank.data.accounts import Intake
 from dprank.data.amounts import MARKS
-from dprank.data.answers import settled_answers, told_answers
+from dprank.data.answers import require_silent, settled_answers, told_answers
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
@@ -59,6 +59,8 @@ OF = {
     "between": ("ballots",),
     "thousands": ("ballots",),
 }
+#: The same of codes that say that there is none.
+OF_CODES = {"unranked_as": ("ballots", "comparisons"), "withdrawn": ("ballots",)}
 #: Rules of ballots that some forms alone have, and why others have not.
 OF_FORMS = {
     "places": (("wide", "long"), "an order of names holds no places"),
@@ -156,7 +158,8 @@ class Declaration:
         number is meant by its value; others after `clean`. Without it numbers above 0 are places, ``1.00`` is 1, and
         blanks, NA, n/a, none and dashes are none. A ballot with any other cell ranks nothing.
     unranked_as : sequence of str
-        Cells, and names on a ballot, that say that there is no place, or no item: ``99``, ``undervote``.
+        Cells, and names on a ballot, that say that there is no place, or no item: ``99``, ``undervote``. Of comparisons
+        answers that say nothing: they are left out as an empty one is.
     best : {"low", "high"}, optional
         Which number is the best: the lowest by default.
     lowest : float, optional
@@ -291,13 +294,15 @@ class Declaration:
         """Refuse what gives a cell of a ballot no meaning, or two."""
         for name in ("unranked_as", "withdrawn"):
             given = _texts(name, getattr(self, name))
-            if given and self.kind != "ballots":
+            if given and self.kind not in OF_CODES[name]:
                 raise ValueError(f"{name} = {shown(given[0])}; {self.kind} have none")
             clean = cleaner(self.clean, self.aliases)
             if (name == "withdrawn" or self.form in ("orders", "ranks", "preflib")) and (
                 both := [it for it in given if clean(it) in codes]
             ):
                 raise ValueError(f"{name} = {shown(both[0])}; it is an item")
+            if self.kind == "comparisons":
+                require_silent(given, self.answers or "names", codes, clean)
             settle(self, **{name: tuple(dict.fromkeys(given))})
         for name, (forms, why) in OF_FORMS.items():
             said = getattr(self, name)
@@ -421,7 +426,8 @@ class Declaration:
         if self.places:
             rules["cells"] = f"{_some(self.places, 'cell')} with a declared meaning"
         if self.unranked_as:
-            rules["no place"] = f"{_some(self.unranked_as, 'code')} for it"
+            none = "of answers that say nothing" if self.kind == "comparisons" else "for it"
+            rules["no place"] = f"{_some(self.unranked_as, 'code')} {none}"
         if self.withdrawn:
             rules["withdrawn"] = f"{_some(self.withdrawn, 'name')}, taken off ballots"
         if self.kind == "comparisons" and self.answers is not None:
