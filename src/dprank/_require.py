@@ -251,15 +251,31 @@ def require_label(field: str, value: Any) -> Any:
     return value
 
 
-def require_columns(labels: Iterable[Any], names: Iterable[Any]) -> None:
-    """Refuse columns of which one that is asked for is missing, or comes again; the others may be data."""
+def require_columns(labels: Iterable[Any], names: Iterable[Any], arguments: Sequence[str] = ()) -> None:
+    """Refuse columns of which one that is asked for is missing, or comes again; the others may be data.
+
+    `arguments` say the names, one by one; those of names that are missing are told.
+    """
     labels, names = list(labels), list(names)
     for name in names:
         require_label("column", name)
     for name in names:
         if (count := labels.count(name)) != 1:
             fault = f"is in the table {count} times" if count else "is not in the table"
-            raise ValueError(f"column {shown(name)} {fault}, which has {len(labels)} columns{_like(labels, name)}")
+            gone = [it for it, of in zip(arguments, names, strict=False) if of not in labels]
+            said = "" if count else _by_arguments([*dict.fromkeys(gone)])
+            raise ValueError(
+                f"column {shown(name)} {fault}, which has {len(labels)} columns{said}{_like(labels, name)}"
+            )
+
+
+def _by_arguments(arguments: Sequence[str]) -> str:
+    """That these arguments say which columns are meant."""
+    if not arguments:
+        return ""
+    *others, last = [f"{it}=" for it in arguments]
+    says = "say which are meant" if others or last == "items=" else "says which is meant"
+    return f"; {' and '.join(filter(None, (', '.join(others), last)))} {says}"
 
 
 def _like(labels: list[Any], name: Any) -> str:
@@ -267,6 +283,8 @@ def _like(labels: list[Any], name: Any) -> str:
     words = [label for label in labels if isinstance(label, str)]
     plain = {word.strip().casefold(): word for word in reversed(words)}
     like = difflib.get_close_matches(name.strip().casefold(), list(plain), n=1) if isinstance(name, str) else []
+    if not like and (blank := next((word for word in words if word.startswith("Unnamed: ")), "")):
+        return f"; {shown(blank)} has no name there, and is called so here"
     return f"; {shown(plain[like[0]])} is meant, maybe" if like and plain[like[0]] != name else ""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from dprank._require import shown
 from dprank.cli.manual import quoted
 from dprank.data.accounts import BLANK, Intake
+from dprank.data.aliased import sides_of, way_out
 from dprank.data.amounts import amount_of
 from dprank.data.answers import NotDeclared, number_in
 from dprank.data.cleaning import nearest
@@ -22,7 +23,16 @@ __all__ = ["declared_or_told", "slips_of_rows"]
 #: Answers of each kind that are listed.
 _SHOWN = 10
 #: What to do about answers of many kinds; a row that rightly says nothing is as good as none.
-_EACH = "let it say what every answer means; a row that holds none, as of a match that was put off, is left out rightly"
+_EACH = (
+    "let it say what every answer means, with nothing behind = where one says nothing; a row that holds none, as of a "
+    "match that was put off, is left out rightly"
+)
+
+
+#: The same of items of other pairs.
+_OTHERS = "by --alias they are items, and others than the two of their rows"
+#: Of an answer, where nothing is behind it.
+_NONE = "is for one that says nothing"
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -47,11 +57,12 @@ def declared_or_told(
     try:
         return make(answers)
     except NotDeclared:
-        tell(_seen(make("names").read(file)))
+        by_names = make("names")
+        tell(_seen(by_names.read(file), by_names))
         raise
 
 
-def _seen(intake: Intake) -> str:
+def _seen(intake: Intake, declared: Declaration) -> str:
     """What the answers are, and which meaning fits them."""
     others = _said(intake.misread)
     most = sorted(others.items(), key=lambda it: -it[1])
@@ -61,6 +72,8 @@ def _seen(intake: Intake) -> str:
     told = f"answers are {' and '.join([*names, *([listed + more] if most else [])])}"
     if told.endswith(" "):
         return "there is no answer"
+    if sides := sides_of(declared, intake, "position"):
+        return f"{told}, and --alias makes items of {', '.join(sides)}: where they say a side, {way_out(declared)}"
     numbers = {number_in(text) for text in others}
     few = len(most) <= 3 and numbers <= {None}  # words for a tie, and the like
     if intake.kept and (few or intake.kept >= sum(others.values())):
@@ -78,8 +91,9 @@ def _seen(intake: Intake) -> str:
         return f"{told}: a file for --plan says it, in a line like answers = {{{most[0][0]!r} = 1.0, …}}"
     meant = f"--map {quoted(','.join(f'{text}=' for text, _ in most[:_SHOWN]))}"
     if len(most) > _SHOWN:
-        return f"{told}: {meant} with 1, 0.5 or 0 behind each, and {len(most) - _SHOWN} more in the same way, says it"
-    return f"{told}: {meant} with 1, 0.5 or 0 behind each says it"
+        more = f"and {len(most) - _SHOWN} more in the same way"
+        return f"{told}: {meant} with 1, 0.5 or 0 behind each, {more}, says it; nothing behind = {_NONE}"
+    return f"{told}: {meant} with 1, 0.5 or 0 behind each says it; nothing behind = {_NONE}"
 
 
 def _said(misread: Mapping[str, int]) -> dict[str, int]:
@@ -103,10 +117,12 @@ def slips_of_rows(intake: Intake, declared: Declaration) -> list[str]:
 
 def _answers(intake: Intake, declared: Declaration) -> list[str]:
     told, lost = [], _said(intake.misread)
-    if many := sum(lost.values()):
+    aliased = {*sides_of(declared, intake, "position")}
+    if lost and not sides_of(declared, intake):
+        many = sum(lost.values())
         told.append(
             f"{many} answer{'s' * (many != 1)} that --map does not know, or of other items than the two, left out by "
-            f"what they say: {_ways(intake, declared, lost) or _EACH}"
+            f"what they say: {_ways(intake, declared, lost) or (_OTHERS if aliased >= {*lost} else _EACH)}"
         )
     points: Any = intake.data.points
     sides = {int(it) for it in points}
@@ -125,7 +141,8 @@ def _ways(intake: Intake, declared: Declaration, lost: Mapping[str, int]) -> str
     if not 0 < len(texts) <= _FEW or any({*text} & {*",="} for text in texts):
         return ""
     if declared.answers == "names" and intake.kept and len(texts) == 1:
-        return f"--map {quoted(f'names,{texts[0]}=0.5')}, if {shown(texts[0])} is a tie"
+        tie, none = (quoted(f"names,{texts[0]}={worth}") for worth in ("0.5", ""))
+        return f"--map {tie}, if {shown(texts[0])} is a tie; --map {none}, if it says nothing"
     if intake.kept or _like_an_item(texts, declared):
         return ""
     ties = ties_among({*texts}, told=True)
@@ -133,7 +150,10 @@ def _ways(intake: Intake, declared: Declaration, lost: Mapping[str, int]) -> str
     one = f" ({shown(declared.columns[0])})" * bool(declared.columns)
     if len(sides) != 2:
         flag = quoted(",".join(f"{text}=" for text in texts))
-        return f"--map {flag} says it, with 1 behind = for the first item{one}, 0 for the second, 0.5 for a tie"
+        return (
+            f"--map {flag} says it, with 1 behind = for the first item{one}, 0 for the second, 0.5 for a tie, or with "
+            "nothing behind = where it says nothing"
+        )
     tie = "".join(f",{it}=0.5" for it in sorted(ties))
     first, second = sides
     flags = [quoted(f"{first}={at},{second}={1 - at}{tie}") for at in (1, 0)]

@@ -20,6 +20,7 @@ from dprank.cli.options import (
     Items,
     Person,
     Plan,
+    UnrankedAs,
     console,
     declaration_of,
     form_of,
@@ -85,6 +86,7 @@ def count_command(
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
+    unranked_as: UnrankedAs = None,
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
@@ -105,8 +107,9 @@ def count_command(
     require_replaceable(out, ours=lambda _: False, device=False)
     form = form_of(files[0], plan, comparisons=comparisons, item=item)
     declared = declaration_of(
-        form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map
-    )
+        form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map,
+        unranked_as=unranked_as,
+    )  # fmt: skip
     if declared.kind == "comparisons" and declared.form != "long":
         raise ValueError(
             f"{declared.kind} in form {declared.form!r} are not counted so; long comparisons or tallies are"

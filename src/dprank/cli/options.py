@@ -89,7 +89,7 @@ Answers = Annotated[
     str | None,
     typer.Option(
         "--map",
-        help=f"What an answer means: {SAID}. Of ballots a place: '1st choice=1,DK=' (DK: none).",
+        help=f"What an answer means: {SAID}; DK= (DK says nothing). Of ballots a place: '1st choice=1,DK=' (none).",
     ),
 ]
 PlacesMap = Annotated[
@@ -97,7 +97,8 @@ PlacesMap = Annotated[
     typer.Option("--map", help="What the cell of a place means: '1st choice=1,2nd choice=2,DK=' (DK: none)."),
 ]
 UnrankedAs = Annotated[
-    str | None, typer.Option(help="How 'no place', or 'no item', is written, with commas between: 99,-1,undervote.")
+    str | None,
+    typer.Option(help="How 'no place', 'no item' or 'no answer' is written, with commas between: 99,-1,undervote."),
 ]
 Best = Annotated[
     str | None, typer.Option(help="Which place is the best: the lowest number, or the highest: low, high.")
@@ -304,18 +305,24 @@ def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
                 f"write a word for it in the file, as none, and say {shown('none=' + value)}"
             )
         if not sign or not key:
-            raise ValueError(f"{name} = {shown(text)}; name=value is needed")
+            comma = ": a comma divides them, so that a decimal has a point, as 0.5=0.5" * (name == "map")
+            raise ValueError(f"{name} = {shown(text)}; name=value is needed{comma}")
         if pairs.setdefault(key, value) != value:
             raise ValueError(f"{name}: {shown(key)} has two meanings; one is needed")
     return pairs
 
 
-def _meant(said: tuple[str, ...]) -> str | dict[str, float]:
-    """A declared meaning of answers: a word alone, or a map, beside which names say what they say."""
+def _meant(said: tuple[str, ...]) -> tuple[str | dict[str, float], tuple[str, ...]]:
+    """A declared meaning of answers, a word alone, or a map beside names; and which answers say nothing."""
     if len(said) == 1 and "=" not in said[0]:
-        return said[0]
+        return said[0], ()
     pairs = paired("map", tuple(it for it in said if it != "names"))
-    return {key: number("map", value) for key, value in pairs.items()}
+    meant = {key: number("map", value) for key, value in pairs.items() if value}
+    if pairs and not meant and "names" not in said:
+        raise ValueError(
+            f"map = {shown(','.join(said))}; a number is needed behind = of one answer at least: 1, 0 or 0.5"
+        )
+    return meant or ("names" if pairs else {}), tuple(key for key, value in pairs.items() if not value)
 
 
 def form_of(
@@ -339,13 +346,13 @@ def form_of(
         asked = {header: asks if sign else header for header, sign, asks in headers}
         said["--pairs"] = {"kind": "comparisons", "form": "wide", "columns": ()}
         said["--pairs"] |= {} if pairs == "all" else {"pairs": asked}
-    if item:
+    if item is not None:
         said["--item"] = {"kind": "tallies", "form": "long", "columns": (item,)}
     if wide:
         said["--wide"] = {"kind": "ballots", "form": "wide", "columns": ()}
     if long:
         said["--long"] = {"kind": "ballots", "form": "long", "columns": listed(long)}
-    if orders:
+    if orders is not None:
         said["--orders"] = {"kind": "ballots", "form": "orders", "columns": (orders,)}
     if ranks:
         said["--ranks"] = {"kind": "ballots", "form": "ranks", "columns": listed(ranks)}
@@ -379,6 +386,7 @@ def declaration_of(
     if plan and form and (form["kind"], form["form"]) != (base["kind"], base.get("form", usual)):
         kept = ("kind", "items", "person", "clean", "aliases", "before_looking")
         base = {key: base[key] for key in kept if key in base}
+    silent: tuple[str, ...] = ()
     given: dict[str, Any] = form | {"person": person, "clean": listed(clean) or None} | rest
     if items is not None:
         given["items"] = _items(items)
@@ -387,9 +395,9 @@ def declaration_of(
             places = paired("map", listed(answers))
             given["places"] = {key: number("map", value) if value else "" for key, value in places.items()}
         else:
-            given["answers"] = _meant(listed(answers))
-    if unranked_as is not None:
-        given["unranked_as"] = listed(unranked_as)
+            given["answers"], silent = _meant(listed(answers))
+    if unranked_as is not None or silent:
+        given["unranked_as"] = listed(unranked_as) + silent
     if withdrawn is not None:
         given["withdrawn"] = named(withdrawn, "withdrawn", 1)
     if alias:

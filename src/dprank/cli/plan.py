@@ -11,6 +11,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from dprank._require import shown, visible
+from dprank.cli.bounds import require_planned
 from dprank.cli.options import AsJson, Delta, Epsilon, MaxWeight, Unranked, cell, console, listed, named, show_json
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
@@ -113,7 +114,9 @@ def _said(
     given = {key: value for key, value in asked.items() if value is not None}
     if declared is not None:
         given = _as_declared(question, declared, given)
-    found = plan(question, items=_items(items, declared), **given)
+    names = _items(items, declared)
+    require_planned(question, given, names if isinstance(names, int) else len(names))
+    found = plan(question, items=names, **given)
     if out:
         write_over(out, _file(found, declared))
     if as_json:

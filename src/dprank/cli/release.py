@@ -10,7 +10,7 @@ import typer
 import dprank
 from dprank._require import require_whole
 from dprank.cli.asked import SAY
-from dprank.cli.bounds import bound_of, told_of_bound
+from dprank.cli.bounds import bound_of, require_room, told_of_bound
 from dprank.cli.counts import CountsFile, given_counts
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
 from dprank.cli.naming import named, whose
@@ -113,6 +113,7 @@ def ranking(
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
+    unranked_as: UnrankedAs = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
     mechanism: Mechanism = None,
     adjacency: Adjacency = None,
@@ -156,7 +157,8 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    given = given_counts(counts, file, plan, comparisons, pairs, items, person, answers_map, clean, alias)
+    flags = comparisons, pairs, items, person, answers_map, unranked_as, clean, alias
+    given = given_counts(counts, file, plan, *flags)
     declared = (
         given.declaration
         if given
@@ -170,6 +172,7 @@ def ranking(
             plan=plan,
             also=_asked(protect, person, plan, answers),
             answers=answers_map,
+            unranked_as=unranked_as,
         )
     )
     sheets = declared.unit == "ballot"
@@ -188,6 +191,8 @@ def ranking(
         raise ValueError(
             "answers are missing; say with --answers how many of a person's count: the noise grows with them"
         )
+    design = design or ("once" if whole and mechanism != "PerturbedMLE" else None)
+    require_room(answers, design, len(declared.items))
     chosen = mechanism_paid_by(
         budget,
         "ranking",
@@ -198,7 +203,7 @@ def ranking(
         protect=protect,
         answers=answers,
         score=score,
-        design=design or ("once" if whole and mechanism != "PerturbedMLE" else None),
+        design=design,
         adjacency=adjacency,
         noise=noise,
         public_graph=public_graph,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -22,6 +22,8 @@ __all__ = [
     "cell_text",
     "codes_of",
     "number_in",
+    "require_silent",
+    "says_nothing",
     "settled_answers",
     "shown_answers",
     "told_answers",
@@ -38,6 +40,11 @@ WORDS: dict[str, dict[Decimal | str, float]] = {
 SAID = (
     "names (the preferred item's name), outcome (1 the first item, 0 the second, 0.5 a tie), position (1 the first, "
     "2 the second), or what each says: left=1,right=0,equal=0.5"
+)
+#: What to do where answers are written as items are.
+APART = (
+    "write other words for the answers in the file, as A and B, and --map A=1,B=0; or name the items as they are "
+    "written, without --alias"
 )
 #: From here on codes of answers are names: of item 0, of item 1, ...
 NAMED = 3
@@ -165,9 +172,12 @@ def settled_answers(given: Any, codes: Mapping[str, int], clean: Callable[[str],
         if type(key) is not str or not key:
             raise ValueError(f"answers = {shown(key)}; text is needed, as it is written")
         if type(value) not in (int, float) or value not in (0, 0.5, 1):
-            raise ValueError(f"answers = {shown(value)}; an answer is worth 1, 0.5 or 0")
+            none = ": a Declaration names those that say nothing by unranked_as" * (value == "")
+            raise ValueError(f"answers = {shown(value)}; an answer is worth 1, 0.5 or 0{none}")
         cleaned = clean(key)
         it = _spoken(cleaned)
+        if _spoken(alike(cleaned)) in items and _spoken(alike(key)) not in items:
+            raise ValueError(f"answers = {shown(key)}; --alias makes it the item {shown(cleaned)}: {APART}")
         if it in items or _spoken(alike(cleaned)) in items:
             rules = "" if it in items or cleaned in codes else ", and --clean as it is written otherwise"
             raise ValueError(
@@ -196,7 +206,10 @@ def _named(codes: Mapping[str, int]) -> dict[Decimal | str | None, int]:
 
 
 def codes_of(
-    answers: str | Mapping[str, float], codes: Mapping[str, int], clean: Callable[[str], str]
+    answers: str | Mapping[str, float],
+    codes: Mapping[str, int],
+    clean: Callable[[str], str],
+    nothing: Collection[str] = (),
 ) -> Callable[[str], int]:
     """What texts of answers stand for: twice what the first item gets; from `NAMED` on an item; -1 for nothing.
 
@@ -204,6 +217,8 @@ def codes_of(
     ----------
     answers, codes, clean
         As in `settled_answers`, settled.
+    nothing : collection of str
+        Answers that are declared to say nothing.
 
     Examples
     --------
@@ -213,8 +228,11 @@ def codes_of(
     """
     known = WORDS[answers] if isinstance(answers, str) else {_spoken(text): it for text, it in answers.items()}
     named = _named(codes) if not isinstance(answers, str) or answers == "names" else {}
+    silent = says_nothing(nothing, clean)
 
     def meaning(text: str) -> int:
+        if silent(text):
+            return -1
         text = clean(text)
         if (item := named.get(text, named.get(_figures(text), -1))) >= 0:
             return NAMED + item
@@ -222,6 +240,39 @@ def codes_of(
         return -1 if points is None else round(2 * points)
 
     return meaning
+
+
+def says_nothing(nothing: Collection[str], clean: Callable[[str], str]) -> Callable[[str], bool]:
+    """Whether a text is one of those that are declared to say nothing.
+
+    Examples
+    --------
+    >>> silent = says_nothing(["NSP", "9"], str)
+    >>> [silent(text) for text in ("NSP", "9.0", "nsp")]
+    [True, True, False]
+    """
+    known = {_spoken(clean(it)) for it in nothing}
+    return lambda text: bool(known) and _spoken(clean(text)) in known
+
+
+def require_silent(
+    nothing: Collection[str], answers: str | Mapping[str, float], codes: Mapping[str, int], clean: Callable[[str], str]
+) -> None:
+    """Refuse what is declared to say nothing, and is an item or has a meaning of its own.
+
+    Examples
+    --------
+    >>> require_silent(["NSP"], {"A": 1.0, "NSP": 0.5}, {"tea": 0, "mate": 1}, str)
+    Traceback (most recent call last):
+        ...
+    ValueError: unranked_as = 'NSP'; --map says what it means: one meaning is needed
+    """
+    known = codes_of(answers, codes, clean)
+    for it in nothing:
+        if (code := known(it)) >= NAMED:
+            raise ValueError(f"unranked_as = {shown(it)}; it is an item")
+        if code >= 0 and not isinstance(answers, str):
+            raise ValueError(f"unranked_as = {shown(it)}; --map says what it means: one meaning is needed")
 
 
 def twice_points(code: NDArray[Any], first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:

@@ -180,7 +180,8 @@ class Ballots(Data):
         """
         voter, frame, names = one_name(person, voter), as_pandas(frame), require_items(items)
         labels = list(map(str, frame.columns))
-        require_columns(labels, (*names, *(it for it in (voter, weight) if it is not None)))
+        others = {key: it for key, it in (("person", voter), ("weight", weight)) if it is not None}
+        require_columns(labels, (*names, *others.values()), [*["items"] * len(names), *others])
         who = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
         columns = [frame.iloc[:, labels.index(name)] for name in names]
         values = np.stack([_places_of(name, column) for name, column in zip(names, columns, strict=True)], axis=1)

@@ -233,7 +233,8 @@ class Comparisons(Data):
         (2, 1)
         """
         voter, frame = one_name(person, voter), as_pandas(frame)
-        require_columns(frame.columns, (first, second, outcome, *([] if voter is None else [voter])))
+        asked = {"first": first, "second": second, "outcome": outcome} | ({} if voter is None else {"person": voter})
+        require_columns(frame.columns, asked.values(), [*asked])
         require_one_of("missing", missing, ("refuse", "drop"))
         try:
             gone = frame[outcome].isna().to_numpy()

@@ -176,7 +176,7 @@ def win_counts_parquet(
         raise ValueError(f"first, second, outcome = {first!r}, {second!r}, {outcome!r}; three columns are needed")
     with parquet_file(path) as file:
         columns = file.schema_arrow.names
-    require_columns(columns, (first, second, outcome))
+    require_columns(columns, (first, second, outcome), ("first", "second", "outcome"))
 
     def calls(file: Any) -> Iterator[Callable[[], NDArray[np.int64]]]:
         row, books = 0, _Codebooks(names)

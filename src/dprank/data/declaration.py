@@ -12,11 +12,12 @@ from typing import Any, Literal, Self, get_args
 from dprank._require import require_one_of, require_whole, settle, shown, visible
 from dprank.data.accounts import Intake
 from dprank.data.amounts import MARKS
-from dprank.data.answers import settled_answers, told_answers
+from dprank.data.answers import require_silent, settled_answers, told_answers
 from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
 from dprank.data.files import require_path, require_regular
+from dprank.data.headers import UNNAMED
 from dprank.data.intake import pair_of, read_file
 from dprank.data.places import BACKWARDS, meanings
 
@@ -58,6 +59,8 @@ OF = {
     "between": ("ballots",),
     "thousands": ("ballots",),
 }
+#: The same of codes that say that there is none.
+OF_CODES = {"unranked_as": ("ballots", "comparisons"), "withdrawn": ("ballots",)}
 #: Rules of ballots that some forms alone have, and why others have not.
 OF_FORMS = {
     "places": (("wide", "long"), "an order of names holds no places"),
@@ -84,6 +87,8 @@ TOTALS = "totals alone say nothing of who is in several of them: a row for each 
 MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn", "thousands")
 #: Lines of a declaration that hold words of cells, as somebody may have read them there.
 _OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ")
+#: Keys that hold names of columns.
+_OF_COLUMNS = ("person", "columns", "pairs", "ballot", "weight", "times")
 #: What is said of full ballots, where others are beside them; and of those that need not be full.
 FULL = "all items, none alike"
 COMPLETE = {
@@ -153,7 +158,8 @@ class Declaration:
         number is meant by its value; others after `clean`. Without it numbers above 0 are places, ``1.00`` is 1, and
         blanks, NA, n/a, none and dashes are none. A ballot with any other cell ranks nothing.
     unranked_as : sequence of str
-        Cells, and names on a ballot, that say that there is no place, or no item: ``99``, ``undervote``.
+        Cells, and names on a ballot, that say that there is no place, or no item: ``99``, ``undervote``. Of comparisons
+        answers that say nothing: they are left out as an empty one is.
     best : {"low", "high"}, optional
         Which number is the best: the lowest by default.
     lowest : float, optional
@@ -288,13 +294,15 @@ class Declaration:
         """Refuse what gives a cell of a ballot no meaning, or two."""
         for name in ("unranked_as", "withdrawn"):
             given = _texts(name, getattr(self, name))
-            if given and self.kind != "ballots":
+            if given and self.kind not in OF_CODES[name]:
                 raise ValueError(f"{name} = {shown(given[0])}; {self.kind} have none")
             clean = cleaner(self.clean, self.aliases)
             if (name == "withdrawn" or self.form in ("orders", "ranks", "preflib")) and (
                 both := [it for it in given if clean(it) in codes]
             ):
                 raise ValueError(f"{name} = {shown(both[0])}; it is an item")
+            if self.kind == "comparisons":
+                require_silent(given, self.answers or "names", codes, clean)
             settle(self, **{name: tuple(dict.fromkeys(given))})
         for name, (forms, why) in OF_FORMS.items():
             said = getattr(self, name)
@@ -418,7 +426,8 @@ class Declaration:
         if self.places:
             rules["cells"] = f"{_some(self.places, 'cell')} with a declared meaning"
         if self.unranked_as:
-            rules["no place"] = f"{_some(self.unranked_as, 'code')} for it"
+            none = "of answers that say nothing" if self.kind == "comparisons" else "for it"
+            rules["no place"] = f"{_some(self.unranked_as, 'code')} {none}"
         if self.withdrawn:
             rules["withdrawn"] = f"{_some(self.withdrawn, 'name')}, taken off ballots"
         if self.kind == "comparisons" and self.answers is not None:
@@ -607,6 +616,8 @@ def _some(given: Collection[Any], what: str) -> str:
 def _texts(name: str, given: Any) -> tuple[str, ...]:
     """One by one, each of them text."""
     if type(given) in (list, tuple) and all(type(it) is str for it in given) and "" in given:
+        if name in _OF_COLUMNS:
+            raise ValueError(f"{name} = ''; {UNNAMED}")
         blank = ": a blank cell says so anyway" * (name == "unranked_as")
         raise ValueError(f"{name}: one of {len(given)} texts is empty{blank}; leave it out")
     if type(given) not in (list, tuple) or not all(type(it) is str for it in given):

@@ -65,7 +65,8 @@ WHERE {part_sql("own", -1, self.shards)} = {self.part - 1}"""
         clean = cleaner(self.declared.clean, self.declared.aliases)
         known = {clean(name): at for at, name in enumerate(self.declared.items)}
         if column == "answer":
-            return np.array([*map(codes_of(self.declared.answers or "names", known, clean), texts)], np.int64)
+            meaning = codes_of(self.declared.answers or "names", known, clean, self.declared.unranked_as)
+            return np.array([*map(meaning, texts)], np.int64)
         return np.array([known.get(clean(text), -1) for text in texts], np.int64)
 
     def looked_up(self, column: str, labels: Any) -> Any:

@@ -9,12 +9,17 @@ from collections.abc import Sequence
 from dprank._require import shown
 from dprank.data.cleaning import RULES, cleaner, nearest
 
-__all__ = ["is_nameless", "is_numeral", "is_order", "joined_items", "like_header", "no_column", "no_pair"]
+__all__ = ["UNNAMED", "is_nameless", "is_numeral", "is_order", "joined_items", "like_header", "no_column", "no_pair"]
 
 #: Names of a header among which the nearest is looked for.
 LOOKED_AMONG = 2_000
 #: What pandas calls a column without a name.
 _NO_NAME = re.compile("Unnamed: [0-9]+")
+#: How that is said of one that is asked for.
+UNNAMED = (
+    "a column without a name in line 1 is called by its place: 'Unnamed: 0' the first, 'Unnamed: 1' the second, and so "
+    "on"
+)
 #: Missing names that are told.
 TOLD = 3
 #: What stands between items of an order, and a count before it.
@@ -52,6 +57,14 @@ def no_column(
     >>> no_column(["Oak", "elm"], ["Oak, elm", "Fir"], items=["Oak", "elm", "Fir"]).split("; ")[1]
     "'Oak, elm' is one, with a comma in its name: name all items in a text file, one a line"
     """
+    blank = [shown(it) for it in names if is_nameless(it)][:TOLD]
+    are = "are columns" if len(blank) > 1 else "is a column"
+    nameless = f"; {', '.join(blank)} {are} without a name in line 1" if blank else ""
+    return _lacks(missing, names, said, items, needed) + nameless
+
+
+def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Sequence[str], needed: int) -> str:
+    """The same, without columns that have no name."""
     cut = next((part for part in said.split(", ") if part.startswith("separated")), "")
     told = ", ".join(map(shown, missing[:TOLD])) + f" and {len(missing) - TOLD} more" * (len(missing) > TOLD)
     columns = f"{len(names)} column{'s' * (len(names) != 1)}"
@@ -63,8 +76,9 @@ def no_column(
         return f"{lacks}; {shown(whole)} is one, with a comma in its name: in quotation marks, as {typed}, it stays one"
     blank = sum(map(is_nameless, names))
     if blank > 1 or (blank and len(names) == 2):
+        have = "has" if blank == 1 else "have"
         return (
-            f"{lacks}; {blank} of them have no name in line 1: is it a title, or the first of two header lines? One "
+            f"{lacks}; {blank} of them {have} no name in line 1: is it a title, or the first of two header lines? One "
             "line of names is needed, and nothing above it"
         )
     rows = any(is_order(it, items) for it in names) or bool({*items} & {*names} or [*filter(is_numeral, names)])

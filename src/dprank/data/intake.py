@@ -11,7 +11,7 @@ import numpy as np
 
 from dprank.data import casting
 from dprank.data.accounts import BEYOND, BLANK, NOBODY, REASONS, Intake, Table, ids_of
-from dprank.data.answers import codes_of, twice_points
+from dprank.data.answers import codes_of, says_nothing, twice_points
 from dprank.data.comparisons import Comparisons
 from dprank.data.files import require_path
 from dprank.data.headers import no_pair
@@ -59,19 +59,22 @@ def _answers(table: Table) -> Intake:
     ledger.leave_out(second < 0, "an item not declared")
     ledger.leave_out(first == second, "an item compared with itself")
     column, meaning = table.column(declared.columns[2]), _meaning(table)
-    outcome = _outcome(table, column, table.read(column, lambda text: _or_misread(meaning(text))), first, second)
-    ledger.leave_out(outcome < 0, "no such answer")
+    outcome = _outcome(table, column, table.read(column, meaning), first, second)
+    ledger.leave_out(~(outcome >= 0), "no such answer")
     stays, asked = ledger.stays, ledger.left_for("no such answer")
     data = Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=ids_of(person, stays))
     return table.done(data.with_unanswered(first[asked], second[asked], ids_of(person, asked)))
 
 
-def _meaning(table: Table) -> Callable[[str], int]:
-    return codes_of(table.declared.answers or "names", table.codes, table.clean)
+def _meaning(table: Table) -> Callable[[str], float]:
+    """What an answer stands for: not-a-number where it is declared to say nothing, -inf where it is none."""
+    known = codes_of(table.declared.answers or "names", table.codes, table.clean)
+    silent = says_nothing(table.declared.unranked_as, table.clean)
 
+    def meaning(text: str) -> float:
+        return math.nan if silent(text) else -math.inf if (code := known(text)) < 0 else code
 
-def _or_misread(code: float) -> float:
-    return -math.inf if code < 0 else code
+    return meaning
 
 
 def _outcome(table: Table, column: Any, code: Any, first: Any, second: Any) -> Any:
@@ -127,7 +130,7 @@ def _questionnaire(table: Table) -> Intake:
 
     def meaning(text: str) -> float:
         code = known(text)
-        return math.nan if code < 0 and table.clean(text).strip().lower() in BLANK else _or_misread(code)
+        return math.nan if code < 0 and table.clean(text).strip().lower() in BLANK else code
 
     for column, (first, second) in found:
         code = table.read(column, meaning)

@@ -9,7 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dprank.data.accounts import Intake, people_column
+from dprank.data.aliased import aliased_sides, leads_round
+from dprank.data.answers import says_nothing
+from dprank.data.intake import pair_of
 from dprank.data.noticed_cells import Raw
+from dprank.data.noticed_read import cells_of
 from dprank.data.noticed_rules import RULES, Seen
 from dprank.data.sniffing import sniff
 
@@ -32,7 +36,29 @@ def raw_of(declared: Declaration, path: Any) -> Raw | None:
     if declared.form == "preflib":
         return None
     sniffed = sniff(path, people_column(declared))
-    return Raw(declared, sniffed.frame.loc[~sniffed.beyond])
+    return _without_silent(Raw(declared, sniffed.frame.loc[~sniffed.beyond]))
+
+
+def _without_silent(raw: Raw) -> Raw:
+    """The same with empty cells for answers that are declared to say nothing."""
+    declared = raw.declared
+    if declared.kind != "comparisons" or not declared.unranked_as:
+        return raw
+    silent, frame, asked = says_nothing(declared.unranked_as, raw.clean), raw.frame.copy(), _of_answers(raw)
+    for at, name in enumerate(frame.columns):
+        if raw.clean(str(name)) in asked:
+            column = frame.iloc[:, at]
+            frame.isetitem(at, column.mask(column.isin([it for it in column.unique() if silent(str(it))]), ""))
+    return Raw(declared, frame)
+
+
+def _of_answers(raw: Raw) -> set[str]:
+    """Columns of answers that are none of items, by their names after cleaning."""
+    declared = raw.declared
+    if declared.form == "long":
+        return {raw.clean(declared.columns[2])} - {*map(raw.clean, declared.columns[:2])}
+    said = declared.pairs or {str(name): str(name) for name in raw.frame.columns}
+    return {raw.clean(name) for name, pair in said.items() if pair_of(pair, raw.codes, raw.clean)}
 
 
 def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str, ...]:
@@ -59,4 +85,8 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     'most rows are left out: 241 of 438'
     """
     seen = Seen(declared, intake, raw)
-    return tuple(line for rule in RULES if seen.has_table or not rule.table for line in rule.of(seen))
+    found = [line for rule in RULES if seen.has_table or not rule.table for line in rule.of(seen)]
+    if declared.aliases and (told := aliased_sides(declared, intake, cells_of(raw))):
+        found = [it for it in found if not leads_round(it)]
+        found.insert(sum(it.startswith("nothing counts") for it in found), told)
+    return tuple(found)

@@ -57,7 +57,7 @@ def _points(raw: Raw, name: str, first: NDArray[np.int64], second: NDArray[np.in
         return nothing
     codes, distinct = column.factorize()
     texts = list(map(str, distinct))
-    meaning = codes_of(raw.declared.answers or "names", raw.codes, raw.clean)
+    meaning = codes_of(raw.declared.answers or "names", raw.codes, raw.clean, raw.declared.unranked_as)
     code = np.array([meaning(it) for it in texts], np.int64)[codes]
     points = twice_points(code, first, second)
     written = [it.strip().casefold() not in BLANK for it in texts]

@@ -140,7 +140,8 @@ class Rankings(Data):
         names = require_items(items)
         voter, frame = one_name(person, voter), as_pandas(frame)
         labels = list(map(str, frame.columns))
-        require_columns(labels, (*names, *([] if voter is None else [voter])))
+        asked = (*names, *([] if voter is None else [voter]))
+        require_columns(labels, asked, [*["items"] * len(names), "person"])
         who = None if voter is None else person_ids(voter, frame.iloc[:, labels.index(voter)])
         places = frame.iloc[:, [labels.index(name) for name in names]]
         if (gone := places.isna().any(axis=1).to_numpy()).any():

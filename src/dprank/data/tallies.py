@@ -141,7 +141,7 @@ class Tallies(Data):
         [2, 1]
         """
         frame = as_pandas(frame)
-        require_columns(frame.columns, (person, item))
+        require_columns(frame.columns, (person, item), ("person", "item"))
         names = _require_names(items)
         place = {name: code for code, name in enumerate(names)}
         who = person_ids(person, frame[person])

@@ -248,7 +248,9 @@ def _require(
     pairs = n_items * (n_items - 1) // 2
     room = n_items // 2 if design == "matching" else pairs
     if design != "any" and per_person > room:
-        raise ValueError(f"per_person = {per_person}; {design} of {pairs} pairs allows 1 .. {room}")
+        raise ValueError(
+            f"per_person = {per_person}; {design} of {pairs} pairs allows 1 .. {room}: design='any' allows more"
+        )
     if design == "complete" and per_person != pairs:
         raise ValueError(f"per_person = {per_person}; a complete design has {pairs}, one for each pair")
     return n_items, per_person, require_bool("ties", ties)

@@ -130,7 +130,10 @@ class Setting:
         tallied = self.question == "topk"
         n_items = require_whole("items", self.n_items, 2, MOST_TALLIED if tallied else MOST_ORDERED)
         most = n_items if tallied else math.comb(n_items, 2)
-        answers = _whole("answers", self.answers, most)
+        pairs = (
+            "" if tallied else f": each of {most} pairs counts once a person; design='any' of NoisyCounts takes more"
+        )
+        answers = _whole("answers", self.answers, most, more=pairs)
         settle(
             self,
             n_items=n_items,
@@ -144,6 +147,7 @@ class Setting:
                 answers[-1:] if type(self.given) is tuple and not self.given else self.given,
                 most,
                 ordered=False,
+                more=pairs,
             ),
             k=require_whole("k", self.k, 1, n_items - 1),
             gap=_lead(self.gap),
@@ -222,9 +226,11 @@ def _lead(given: Any) -> float:
     return require_real("gap", given, "a lead from 1e-12 to below 1 is needed", lambda x: 1e-12 <= x < 1)
 
 
-def _whole(name: str, given: Any, most: int, *, ordered: bool = True) -> tuple[int, ...]:
+def _whole(name: str, given: Any, most: int, *, ordered: bool = True, more: str = "") -> tuple[int, ...]:
     if type(given) not in (tuple, list) or not 1 <= len(given) <= 20:
         raise ValueError(f"{name} = {shown(given)}; a list of 1 .. 20 whole numbers is needed")
+    if beyond := [it for it in given if type(it) is int and it > most]:
+        raise ValueError(f"{name} = {shown(beyond[0])}; an integer from 1 to {most} is needed{more}")
     numbers = [require_whole(name, number, 1, most) for number in given]
     return tuple(sorted(set(numbers))) if ordered else tuple(numbers)
 
