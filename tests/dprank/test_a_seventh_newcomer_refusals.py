@@ -298,3 +298,69 @@ def test_one_answer_beside_names_may_say_nothing(tmp_path):
     rows = [["p", "oak", "elm", ("oak", "elm", "NSP")[at % 3]] for at in range(9)]
     [line] = [it for it in looked(tmp_path, *TWO, "--map", "names", rows=rows)["noticed"] if "NSP" in it]
     assert "--map 'names,NSP='" in line or '--map "names,NSP="' in line or "--map names,NSP=, if it says" in line
+
+
+# Items by an alias, and answers by the same numbers
+
+WAY = "write other words for the answers in the file, as A and B, and --map A=1,B=0; or name the items as they are"
+
+
+def of_codes(flag, *more):
+    """Items of which numbers are codes, and answers that are numbers of sides."""
+    names = ["oak", "elm", "fir"]
+    aliases = [it for at, name in enumerate(names, flag) for it in ("--alias", f"{at}={name}")]
+    return ["--comparisons", "left,right,answer", *ITEMS.split(), *aliases, "--before-looking", "all", *more]
+
+
+def coded(first, sides):
+    pairs = [(0, 1), (1, 2), (0, 2), (2, 0)] * 3
+    return [["p", str(one + first), str(two + first), sides[at % 2]] for at, (one, two) in enumerate(pairs)]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(("word", "sides"), [("position", "12"), ("outcome", "10")])
+def test_answers_that_an_alias_makes_items(first, word, sides, tmp_path):
+    rows = coded(first, sides)
+    said = looked(tmp_path, *of_codes(first, "--map", word), rows=rows)["noticed"]
+    assert len([it for it in said if WAY in it]) == 1
+    assert not [it for it in said if "knows" in it or "--map 1=" in it or f"--map {word} " in it]
+    numbers = ",".join(str(it + first) for it in range(3))
+    assert [it for it in said if f"written, --items '{numbers}', without --alias" in it]
+    plain = ["--comparisons", "left,right,answer", "--items", numbers, "--map", word]
+    assert looked(tmp_path, *plain, rows=rows)["rows that count"] == len(rows)
+    words = [[*row[:3], "AB"[sides.index(row[3])]] for row in rows]
+    assert looked(tmp_path, *of_codes(first, "--map", "A=1,B=0"), rows=words)["rows that count"] == len(rows)
+
+
+@pytest.mark.parametrize("said", ["names", "A=1,B=0"])
+@pytest.mark.parametrize("sides", ["12", "10"])
+def test_the_same_where_they_are_read_as_names(said, sides, tmp_path):
+    told = looked(tmp_path, *of_codes(int(sides[1] == "2"), "--map", said), rows=coded(int(sides[1] == "2"), sides))
+    assert len([it for it in told["noticed"] if WAY in it]) == 1
+    assert not [it for it in told["noticed"] if "--map position" in it or "let it say" in it]
+
+
+@pytest.mark.parametrize("said", ["1=1,2=0", "1=0,2=1", "2=0"])
+def test_a_map_of_what_an_alias_makes_items(said, tmp_path):
+    error = asked(tmp_path, *of_codes(1, "--map", said), rows=coded(1, "12")).error
+    assert "; --alias makes it the item '" in error
+    assert WAY in error
+    assert "outcome or position" not in error
+
+
+def test_answers_of_which_nothing_is_said_and_aliases(tmp_path):
+    done = run("check", written(tmp_path, "who,left,right,answer", coded(1, "12")), *of_codes(1))
+    assert (done.code, WAY in done.out, "--map position fits" in done.out) == (2, True, False)
+
+
+def test_winners_and_losers_by_codes(tmp_path):
+    words = ["--comparisons", "left,right,left", *of_codes(1)[2:]]
+    rows = coded(1, "12")
+    assert looked(tmp_path, *words, "--map", "names", rows=[*rows, ["p", "4", "1", ""]])["rows that count"] == len(rows)
+    assert run("check", written(tmp_path, "who,left,right,answer", rows), *words).code == 2
+
+
+def test_names_of_items_by_their_codes_are_no_sides(tmp_path):
+    rows = [[*row[:3], row[1 + at % 2]] for at, row in enumerate(coded(1, "12"))]
+    found = looked(tmp_path, *of_codes(1, "--map", "names"), rows=rows)
+    assert (found["rows that count"], found["noticed"]) == (len(rows), [])

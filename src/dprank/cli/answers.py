@@ -11,6 +11,7 @@ from typing import Any
 from dprank._require import shown
 from dprank.cli.manual import quoted
 from dprank.data.accounts import BLANK, Intake
+from dprank.data.aliased import sides_of, way_out
 from dprank.data.amounts import amount_of
 from dprank.data.answers import NotDeclared, number_in
 from dprank.data.cleaning import nearest
@@ -28,6 +29,8 @@ _EACH = (
 )
 
 
+#: The same of items of other pairs.
+_OTHERS = "by --alias they are items, and others than the two of their rows"
 #: Of an answer, where nothing is behind it.
 _NONE = "is for one that says nothing"
 
@@ -54,11 +57,12 @@ def declared_or_told(
     try:
         return make(answers)
     except NotDeclared:
-        tell(_seen(make("names").read(file)))
+        by_names = make("names")
+        tell(_seen(by_names.read(file), by_names))
         raise
 
 
-def _seen(intake: Intake) -> str:
+def _seen(intake: Intake, declared: Declaration) -> str:
     """What the answers are, and which meaning fits them."""
     others = _said(intake.misread)
     most = sorted(others.items(), key=lambda it: -it[1])
@@ -68,6 +72,8 @@ def _seen(intake: Intake) -> str:
     told = f"answers are {' and '.join([*names, *([listed + more] if most else [])])}"
     if told.endswith(" "):
         return "there is no answer"
+    if sides := sides_of(declared, intake, "position"):
+        return f"{told}, and --alias makes items of {', '.join(sides)}: where they say a side, {way_out(declared)}"
     numbers = {number_in(text) for text in others}
     few = len(most) <= 3 and numbers <= {None}  # words for a tie, and the like
     if intake.kept and (few or intake.kept >= sum(others.values())):
@@ -111,10 +117,12 @@ def slips_of_rows(intake: Intake, declared: Declaration) -> list[str]:
 
 def _answers(intake: Intake, declared: Declaration) -> list[str]:
     told, lost = [], _said(intake.misread)
-    if many := sum(lost.values()):
+    aliased = {*sides_of(declared, intake, "position")}
+    if lost and not sides_of(declared, intake):
+        many = sum(lost.values())
         told.append(
             f"{many} answer{'s' * (many != 1)} that --map does not know, or of other items than the two, left out by "
-            f"what they say: {_ways(intake, declared, lost) or _EACH}"
+            f"what they say: {_ways(intake, declared, lost) or (_OTHERS if aliased >= {*lost} else _EACH)}"
         )
     points: Any = intake.data.points
     sides = {int(it) for it in points}

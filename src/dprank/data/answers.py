@@ -41,6 +41,11 @@ SAID = (
     "names (the preferred item's name), outcome (1 the first item, 0 the second, 0.5 a tie), position (1 the first, "
     "2 the second), or what each says: left=1,right=0,equal=0.5"
 )
+#: What to do where answers are written as items are.
+APART = (
+    "write other words for the answers in the file, as A and B, and --map A=1,B=0; or name the items as they are "
+    "written, without --alias"
+)
 #: From here on codes of answers are names: of item 0, of item 1, ...
 NAMED = 3
 
@@ -171,6 +176,8 @@ def settled_answers(given: Any, codes: Mapping[str, int], clean: Callable[[str],
             raise ValueError(f"answers = {shown(value)}; an answer is worth 1, 0.5 or 0{none}")
         cleaned = clean(key)
         it = _spoken(cleaned)
+        if _spoken(alike(cleaned)) in items and _spoken(alike(key)) not in items:
+            raise ValueError(f"answers = {shown(key)}; --alias makes it the item {shown(cleaned)}: {APART}")
         if it in items or _spoken(alike(cleaned)) in items:
             rules = "" if it in items or cleaned in codes else ", and --clean as it is written otherwise"
             raise ValueError(

@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dprank.data.accounts import Intake, people_column
+from dprank.data.aliased import aliased_sides, leads_round
 from dprank.data.answers import says_nothing
 from dprank.data.intake import pair_of
 from dprank.data.noticed_cells import Raw
+from dprank.data.noticed_read import cells_of
 from dprank.data.noticed_rules import RULES, Seen
 from dprank.data.sniffing import sniff
 
@@ -83,4 +85,8 @@ def noticed(raw: Raw | None, intake: Intake, declared: Declaration) -> tuple[str
     'most rows are left out: 241 of 438'
     """
     seen = Seen(declared, intake, raw)
-    return tuple(line for rule in RULES if seen.has_table or not rule.table for line in rule.of(seen))
+    found = [line for rule in RULES if seen.has_table or not rule.table for line in rule.of(seen)]
+    if declared.aliases and (told := aliased_sides(declared, intake, cells_of(raw))):
+        found = [it for it in found if not leads_round(it)]
+        found.insert(sum(it.startswith("nothing counts") for it in found), told)
+    return tuple(found)
