@@ -30,7 +30,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +235,7 @@ class Survey:
 
     seconds: dict[str, float]
     reached: dict[str, set[str]]
+    failed: list[str] = field(default_factory=list)
 
     def tests(self, function: str) -> list[str]:
         """Those that reach a function, a method of a class or anything in a module; the quickest first."""
@@ -259,6 +260,9 @@ class _Surveyor:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         _forget()
         self.at, self.start = nodeid, time.process_time()
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.survey.failed += [report.nodeid] * report.failed
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.survey.seconds[nodeid] = time.process_time() - self.start
@@ -312,7 +316,17 @@ def _child(trees: dict[str, ast.Module], files: list[str], plugin: Any, seconds:
     os.dup2(silent, 1)
     os.dup2(silent, 2)
     os.chdir(ROOT)
-    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
+    options = [
+        "-q",
+        *["-x"] * isinstance(plugin, _Chooser),
+        "--no-header",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:randomly",
+    ]
     plugin = plugin or _Surveyor()
     code = int(pytest.main([*options, *files], plugins=[plugin]))
     if isinstance(plugin, _Surveyor):
@@ -321,7 +335,7 @@ def _child(trees: dict[str, ast.Module], files: list[str], plugin: Any, seconds:
 
 
 def survey(modules: list[str], files: list[str]) -> Survey:
-    """The tests in these files must pass without a mutant: else one is killed by something else."""
+    """The tests in these files; one that fails without a mutant is named and left out: it would kill all."""
     answer, reply = multiprocessing.Pipe(duplex=False)
     trees = {module: _watched(module) for module in modules}
     process = multiprocessing.get_context("forkserver").Process(target=_child, args=(trees, files, None, 7200, reply))
@@ -332,8 +346,11 @@ def survey(modules: list[str], files: list[str]) -> Survey:
     except EOFError:
         sys.exit(f"{modules[0]}: no test could be run")
     process.join()
-    if process.exitcode or not files:
-        sys.exit(f"{modules[0]}: its tests do not pass as they are; nothing can be learnt")
+    for test in found.failed:
+        print(f"  FAILS AS IT IS {test}", flush=True)
+        found.seconds.pop(test, None)
+    if not found.seconds:
+        sys.exit(f"{modules[0]}: none of its tests passes as it is; nothing can be learnt")
     return found
 
 
@@ -420,7 +437,7 @@ def main() -> int:
             tried = [mutant for mutant in drawn if mutant.key not in equivalent]
             lived = survivors(tried, survey([module], own_tests(module)), True, pool)
             tallies.append(Tally(module, len(drawn), len(drawn) - len(tried), len(lived)))
-            print(f"{tallies[-1]} by its own tests", flush=True)
+            print(f"{tallies[-1]} by its own tests", *(f"\n  LIVES {it}" for it in lived), sep="", flush=True)
             left += lived
         if left:
             print(f"{len(left)} are left for the tests of all that uses the modules", flush=True)
