@@ -19,9 +19,13 @@
     [/counterexample|wrong theorem|broken promise/, "book/results.html"],
     [/pseudonym|\b(delet|remov|without)\w* (the )?names|de-?identif/, "book/index.html#thirty-seconds-of-differential-privacy"],
     [/department|several (questions|surveys|releases)|split .*epsilon|same people/, "book/not_protected.html#the-second-release"],
-    [/disagree|dispute|reviewed|contact|wrong verdict/, "book/verdicts.html#if-you-disagree"],
+    [/disagree|dispute|reviewed|contact|wrong verdict|authors .*(told|asked)/, "book/verdicts.html#if-you-disagree"],
     [/proof assistant|\blean\b|formally/, "book/verdicts.html#the-methods"],
-    [/exercise|teach|course|slides/, "book/index.html#five-doors"],
+    [/exercise|teach|course|slides|lesson|prerequisite|where (do i|to) (begin|start)/, "book/index.html#five-doors"],
+    [/\brating|\bstars?\b|likert|file format|csv format|format of/, "book/commands.html#what-a-file-looks-like"],
+    [/how long|hardware|\bminutes\b|disk space/, "book/reproduce.html#the-profiles"],
+    [/copyright|licen[cs]e/, "book/index.html#the-papers-and-this-book"],
+    [/improve|better than/, "notebooks/17-better-than-printed.html"],
   ];
   /* Pages of the book come before the library's, roads before what stands behind them; a term is meant as such. */
   const rank = (url) => (url.startsWith("book/reference/") ? -6 : url.startsWith("book/glossary.html#") ? 2 : /notebooks\/\d\d[a-z]/.test(url) ? -0.5 : 0);

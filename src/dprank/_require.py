@@ -422,6 +422,17 @@ def shown_down(number: float) -> str:
     return f"{float(Context(6, ROUND_FLOOR).create_decimal(repr(float(number)))):g}"
 
 
+def as_typed(text: str) -> str:
+    r"""A text in quotation marks, as one types it: a backslash stays one.
+
+    Examples
+    --------
+    >>> print(as_typed(r"\N"), as_typed("it's"), as_typed("a\tb"))
+    '\N' "it's" 'a\tb'
+    """
+    return repr(text).replace("\\\\", "\\")
+
+
 def source_shown(rng: Any) -> str:
     """What was given as a source of noise: a word is none, and may be data."""
     return f"<{type(rng).__name__}>" if isinstance(rng, str) else shown(rng)

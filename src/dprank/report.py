@@ -23,6 +23,7 @@ from dprank.sentences import (
     is_open,
     most_of,
     of_data,
+    promised,
     ranges,
     shown_frame,
     shown_rows,
@@ -84,7 +85,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
         "Who is protected": [
             file["protects"],
             f"Whoever guesses at even odds what somebody's data were becomes at most {_percent(sure)} sure.",
-            f"In the field's words: {guarantee}.",
+            f"In the field's words: {promised(release, unit)}.",
         ],
         "What this does not say": [
             *_unsaid(release, found, most_of(bound)),

@@ -28,6 +28,7 @@ __all__ = [
     "is_open",
     "most_of",
     "of_data",
+    "promised",
     "protects",
     "ranges",
     "right",
@@ -280,11 +281,12 @@ def _line(name: Any) -> str:
 def _list(names: list[str], last: str = "") -> str:
     """Names in a row, so many that they are read."""
     more = len(names) - _NAMED
+    between = "; " if any("," in it for it in names) else ", "
     if more > 1:
-        return f"{', '.join(names[:_NAMED])} and {more} others"
+        return f"{between.join(names[:_NAMED])} and {more} others"
     if last and len(names) > 1:
-        return f"{', '.join(names[:-1])} {last} {names[-1]}"
-    return ", ".join(names)
+        return f"{between.join(names[:-1])} {last} {names[-1]}"
+    return between.join(names)
 
 
 def counted(
@@ -362,6 +364,20 @@ def told(
 def declared_of(file: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The rules that a published file says were declared; None where nothing was."""
     return None if file["declaration"] is None else file["rules"]
+
+
+def promised(release: Release, unit: str) -> str:
+    """The guarantee as it is written, of a ballot where nobody knows whose it is.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> votes = dprank.Rankings([[0, 1]] * 90, "ab")
+    >>> release = dprank.PrivateBorda.calibrated(epsilon=1.0, n_items=2).release(votes, np.random.default_rng(1))
+    >>> promised(release, "person"), promised(release, "ballot")
+    ('epsilon = 1 (central; replace one voter)', 'epsilon = 1 (central; replace one ballot)')
+    """
+    return str(release.guarantee).replace("one voter", "one voter" if unit == "person" else f"one {unit}")
 
 
 def of_data(file: Mapping[str, Any]) -> list[str]:

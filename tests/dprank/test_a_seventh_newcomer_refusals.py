@@ -278,7 +278,7 @@ def test_tallies_have_no_answers_and_tables_say_where_it_is_declared():
         dprank.Declaration(kind="tallies", items=TREES, person="who", columns=["it"], unranked_as=["x"])
     keys = {"kind": "comparisons", "items": TREES, "columns": ("l", "r", "w")}
     with pytest.raises(ValueError, match=r"answers = ''; .* 1, 0.5 or 0: a Declaration names .* by unranked_as"):
-        dprank.Declaration(**keys, answers={"A": 1, "NSP": ""})
+        dprank.Declaration(**keys, answers={"A": 1, "NSP": ""})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize(

@@ -264,6 +264,7 @@ class Scoreboard:
                 gravest=gravest,
                 number=len(those),
                 held=held,
+                asked=any(it.claim.page and it.claim.page.asked for it in those),
                 results=[it for it in held if it.claim.kind in ("theorem", "lemma")],
             )
         )

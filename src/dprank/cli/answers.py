@@ -14,7 +14,7 @@ from dprank.data.accounts import BLANK, Intake
 from dprank.data.aliased import sides_of, way_out
 from dprank.data.amounts import amount_of
 from dprank.data.answers import NotDeclared, number_in
-from dprank.data.cleaning import nearest
+from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration
 from dprank.data.noticed_ties import ties_among
 
@@ -119,10 +119,10 @@ def _answers(intake: Intake, declared: Declaration) -> list[str]:
     told, lost = [], _said(intake.misread)
     aliased = {*sides_of(declared, intake, "position")}
     if lost and not sides_of(declared, intake):
-        many = sum(lost.values())
+        many, way = sum(lost.values()), _cleaned(declared, lost) or _ways(intake, declared, lost)
         told.append(
             f"{many} answer{'s' * (many != 1)} that --map does not know, or of other items than the two, left out by "
-            f"what they say: {_ways(intake, declared, lost) or (_OTHERS if aliased >= {*lost} else _EACH)}"
+            f"what they say: {way or (_OTHERS if aliased >= {*lost} else _EACH)}"
         )
     points: Any = intake.data.points
     sides = {int(it) for it in points}
@@ -133,6 +133,16 @@ def _answers(intake: Intake, declared: Declaration) -> list[str]:
             "--map does not know how that is said"
         )
     return told
+
+
+def _cleaned(declared: Declaration, lost: Mapping[str, int]) -> str:
+    """The rules by which most lost answers are some that --map knows; else nothing."""
+    if isinstance(declared.answers, str) or not declared.answers:
+        return ""
+    clean = cleaner(RULES)
+    known = {clean(it) for it in declared.answers}
+    found = sum(number for text, number in lost.items() if clean(text) in known)
+    return f"--clean {','.join(RULES)} takes {found} of them for known ones" * (2 * found > sum(lost.values()))
 
 
 def _ways(intake: Intake, declared: Declaration, lost: Mapping[str, int]) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from dprank._require import as_typed
 from dprank._require import shown as quoted
 from dprank.cli.answers import declared_or_told, slips_of_rows
 from dprank.cli.asked import orders_as_text
@@ -269,23 +270,12 @@ def looked(intake: Intake, declared: Declaration, raw: Raw | None) -> dict[str, 
         "altered": dict(intake.altered),
         "unknown items": _unknown(intake, declared),
         "items that no row has": _unmet(intake, declared, raw),
-        "columns that are not used": [_cell(it) + " (without a name)" * is_nameless(it) for it in intake.unused],
-        "misread": {_cell(text): number for text, number in intake.misread.items()},
+        "columns that are not used": [as_typed(it) + " (without a name)" * is_nameless(it) for it in intake.unused],
+        "misread": {as_typed(text): number for text, number in intake.misread.items()},
         "cleaning": would_correct(intake, declared, raw),
         "cleaning by the items alone": ",".join(by_items(declared)),
     }
     return found | _people(intake, declared)
-
-
-def _cell(text: str) -> str:
-    r"""What stands in a cell, in quotation marks, as one types it.
-
-    Examples
-    --------
-    >>> print(_cell(r"\N"), _cell("it's"), _cell("a\tb"))
-    '\N' "it's" 'a\tb'
-    """
-    return repr(text).replace("\\\\", "\\")
 
 
 def read_as(declared: Declaration) -> str:
@@ -328,7 +318,8 @@ def _answers_as(declared: Declaration) -> str:
         other = one if answer == two else two
         turn = f"--comparisons {quoted(f'{one},{two},{other}')}"
         return f"the item of {quoted(answer)} is taken for the preferred one; if it is that of {quoted(other)}, {turn}"
-    if declared.answers == "names":
+    sides = {1.0, 0.0} & set(meant.values()) if isinstance(meant, Mapping) else {"names"} - {meant}
+    if not sides:  # names, and maybe what is a tie
         return f"an answer is {said}; if it is that of the other one, the file needs a column of the preferred one"
     first = f"the first is that of {quoted(one)}" if one else "the first is that of the column's name"
     turned = {"outcome": "--map 1=0,0=1,0.5=0.5", "position": "--map 1=0,2=1"}
@@ -341,7 +332,7 @@ def _unknown(intake: Intake, declared: Declaration) -> dict[str, int]:
     found = {}
     for at, (label, number) in enumerate(intake.unknown.items()):
         like = nearest(label, declared.items) if at < min(LOOKED_UP, MOST_LOOKED_AT // len(declared.items)) else None
-        found[_cell(label) + (f", like {like!r}" if like else "")] = number
+        found[as_typed(label) + (f", like {like!r}" if like else "")] = number
     return found
 
 

@@ -28,7 +28,18 @@ from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import opened, publish
 from dprank.release import LARGE_DELTA, warn_of_delta
-from dprank.sentences import ASKED, answer, counted, declared_of, of_data, ranges, shown_frame, told, unit_of
+from dprank.sentences import (
+    ASKED,
+    answer,
+    counted,
+    declared_of,
+    of_data,
+    promised,
+    ranges,
+    shown_frame,
+    told,
+    unit_of,
+)
 
 __all__ = ["checked", "drawing_of", "drawn_of", "finish"]
 
@@ -141,7 +152,7 @@ def _show(
             "no ranges: these strengths are none of a graph on which all pairs were compared equally often",
             markup=False,
         )
-    shown.print(f"{release.guarantee}; {release.mark or 'drawn by the operating system'}", markup=False)
+    shown.print(f"{promised(release, unit)}; {release.mark or 'drawn by the operating system'}", markup=False)
     if not release.mark and not kept:
         shown.print(
             "no budget: nobody keeps count of what is released of these people; --budget FILE does", markup=False

@@ -229,7 +229,8 @@ class Declaration:
         require_one_of("kind", self.kind, get_args(Kind))
         for name, kinds in OF.items():
             if getattr(self, name) is not None and self.kind not in kinds:
-                totals = f"; {TOTALS}" if (name, self.kind) in (("times", "tallies"), ("weight", "tallies")) else ""
+                counts = name in ("times", "weight")
+                totals = f"; {TOTALS if self.kind == 'tallies' else 'write the row as often as it counts'}" * counts
                 raise ValueError(f"{name} = {shown(getattr(self, name))}; {self.kind} have none{totals}")
         forms = FORMS[self.kind]
         form = next(iter(forms)) if self.form is None else require_one_of("form", self.form, tuple(forms))

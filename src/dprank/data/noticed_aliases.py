@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dprank._require import shown
+from dprank._require import as_typed, shown
 from dprank.data.accounts import Intake
 from dprank.data.answers import number_in
 from dprank.data.cleaning import cleaner
@@ -48,7 +48,7 @@ def in_numerals(raw: Raw, intake: Intake) -> Iterator[str]:
     items = declared.items
     if others or not len(codes) >= 2 or max(codes, default=0) > len(items):
         return
-    flags = " ".join(f"--alias {shown(f'{at}={name}')}" for at, name in enumerate(items[:ALIASES], 1))
+    flags = " ".join(f"--alias {as_typed(f'{at}={name}')}" for at, name in enumerate(items[:ALIASES], 1))
     more = f", and so on to {len(items)}" * (len(items) > ALIASES)
     zero = "0" in map(str.strip, intake.unknown)
     none = "; --unranked-as 0, if 0 is none" * (zero and declared.kind == "ballots")
@@ -88,7 +88,7 @@ def _twice(raw: Raw) -> Iterator[str]:
         ways += [(name, it) for it in others if (raw.frame.iloc[:, at[it]].str.strip() != "").any()]
     if ways:
         name, other = ways[0]
-        how = "--clean" if rules(name) == rules(other) else f"--alias {shown(f'{other}={name}')}"
+        how = "--clean" if rules(name) == rules(other) else f"--alias {as_typed(f'{other}={name}')}"
         yield (
             f"column {shown(other)} is not read, although {how} makes it {shown(name)}: a column {shown(name)} is "
             f"there, too{_more([it for _, it in ways])}. Write what both say into one column"

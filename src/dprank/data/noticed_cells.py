@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dprank._require import shown
+from dprank._require import as_typed, shown
 from dprank.data.accounts import Intake
 from dprank.data.amounts import count_of
 from dprank.data.cleaning import cleaner, nearest
@@ -303,7 +303,7 @@ def _spelt(raw: Raw, intake: Intake) -> str:
     like = None if label is None else nearest(label, raw.declared.items)
     if label is None or like is None or raw.clean(label) == raw.clean(like):
         return ""
-    return f"; --alias {shown(f'{label}={like}')}, if that is what {shown(label)} means"
+    return f"; --alias {as_typed(f'{label}={like}')}, if that is what {shown(label)} means"
 
 
 def _counts(raw: Raw) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dprank._require import shown
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_codes import codes_among, in_codes
 from dprank.data.noticed_scales import short_scale
-from dprank.data.places import place_reader
+from dprank.data.places import number_of, place_reader
 
 __all__ = ["in_places", "unranked_columns"]
 
@@ -29,7 +29,7 @@ def in_places(raw: Raw) -> Iterator[str]:
     yield from in_codes(raw)
     declared = raw.declared
     values = _values(raw) if declared.kind == "ballots" else None
-    if values is None or declared.best == "high":
+    if values is None or declared.best == "high" or _in_words(raw):
         return
     values[np.isin(values, codes_among(raw))] = np.nan
     values = values[~np.isnan(values).all(axis=1) & ~np.isinf(values).any(axis=1)]
@@ -64,6 +64,14 @@ def in_places(raw: Raw) -> Iterator[str]:
         code = f"{kinds[0] - shift:g}"
         ask.append(f"does {code} say that there is no place (--unranked-as {code}{partial})")
     yield f"{'; '.join(seen)}: {', or '.join(ask)}?"
+
+
+def _in_words(raw: Raw) -> bool:
+    """Whether every place is declared for itself, by what stands for it: no number says one."""
+    declared = raw.declared
+    names = declared.columns[1:] if declared.form == "long" else declared.items
+    columns = [column for name in names if (column := raw.column(name)) is not None]
+    return bool(declared.places) and not any(np.isfinite(number_of(str(it))) for one in columns for it in one.unique())
 
 
 def unranked_columns(raw: Raw) -> list[str]:

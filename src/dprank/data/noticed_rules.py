@@ -36,6 +36,7 @@ from dprank.data.noticed_ties import in_ties
 from dprank.data.noticed_tops import in_shown, in_tops
 from dprank.data.noticed_turned import in_orders, in_turned
 from dprank.data.noticed_worst import in_ranks
+from dprank.data.sniffing import NOT_UTF_8
 
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
@@ -131,6 +132,13 @@ class Seen:
         return [*told, *(it for it in places if not told or not it.startswith("places are "))]
 
 
+def _encoded(intake: Intake) -> list[str]:
+    """What to do about bytes that are no UTF-8, as files of spreadsheets have them."""
+    return ["some bytes are no UTF-8: save the file as UTF-8, which spreadsheets call 'CSV UTF-8'"] * (
+        NOT_UTF_8 in intake.said
+    )
+
+
 class Rule(NamedTuple):
     """What is looked for, by which function, and whether it needs a table as it is written."""
 
@@ -142,6 +150,7 @@ class Rule(NamedTuple):
 #: In the order in which they are told.
 RULES = (
     Rule("rows that are left out", lambda it: in_lost(it.declared, it.intake, bool(it.merged)), table=False),
+    Rule("bytes that are no UTF-8", lambda it: _encoded(it.intake), table=False),
     Rule("a line of names that is a row", lambda it: in_names(it.raw)),
     Rule("more lines of names", lambda it: in_more_names(it.raw)),
     Rule("aliases that do nothing", lambda it: in_aliases(it.raw)),

@@ -22,11 +22,12 @@ from dprank.data.arrow_texts import parquet_texts
 from dprank.data.files import MOST_COLUMNS, AtOnce, is_parquet, require_path, require_plain
 from dprank.data.kinds import require_table
 
-__all__ = ["Sniffed", "decoded", "sniff"]
+__all__ = ["NOT_UTF_8", "Sniffed", "decoded", "sniff"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: What a file begins with that says how it is encoded.
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+NOT_UTF_8 = "bytes that are not"
 ENDS = {"\r\n": "CR LF", "\r": "CR", "\n": "LF"}
 #: What spreadsheets write above a header, for others of their kind.
 _SAID = re.compile(r"\"?sep=([,;\t|])\"?\n")
@@ -157,7 +158,7 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
         need = f"text in UTF-8 is needed{csv}"
         require_below(str(rest[: error.start], encoding), f"is not {shown}; {need}")
         text = str(rest, encoding, "backslashreplace")
-        said += ", but for bytes that are not, written \\xff"
+        said += f", but for {NOT_UTF_8}, written \\xff"
     if (at := text.find("\0")) >= 0:
         require_below(text[:at], "holds a null character; a text file is needed")
         text = text.replace("\0", "\\x00")
