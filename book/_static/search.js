@@ -30,7 +30,8 @@
   /* Pages of the book come before the library's, roads before what stands behind them; a term is meant as such. */
   const rank = (url) => (url.startsWith("book/reference/") ? -6 : url.startsWith("book/glossary.html#") ? 2 : /notebooks\/\d\d[a-z]/.test(url) ? -0.5 : 0);
   const entries = window.SECTIONS.map(([page, title, url, text]) => ({
-    page, title, url, text, head: plain(`${title || page}`), all: plain(`${page} ${title} ${text}`),
+    page, title, url, text,
+    head: plain(url.startsWith("book/results/") ? `${title || page} ${text.slice(0, 80)}` : `${title || page}`), all: plain(`${page} ${title} ${text}`),
     // what a page of a single result is about stands in its first lines
     over: plain(url.startsWith("book/results/") ? `${page} ${text.slice(0, 80)}` : page), rank: rank(url),
   }));

@@ -1,4 +1,4 @@
-"""What is told of a release: who is protected, which places the noise leaves open, when a choice is right."""
+"""What is told of a release: who is protected, which places are open (long: terminal and report share it all)."""
 
 from __future__ import annotations
 
