@@ -114,7 +114,7 @@ def in_cells(raw: Raw, intake: Intake, around_0: bool = False) -> Iterator[str]:
     if raw.declared.form == "orders" and raw.declared.unranked != "last" and not lists:
         yield from _single(raw)
     names = {text: number for text, number in intake.misread.items() if raw.item(text) is not None}
-    if raw.declared.kind == "ballots" and sum(names.values()) > raw.header_again * len(raw.declared.items):
+    if names and raw.declared.kind == "ballots" and sum(names.values()) > raw.header_again * len(raw.declared.items):
         yield (
             f"cells of places hold items, as {shown(next(iter(names)))}, {_cells(names)}: has the table a column a "
             "place? --ranks FIRST,SECOND,… reads it"

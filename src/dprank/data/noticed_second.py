@@ -69,7 +69,7 @@ def _points(raw: Raw, name: str, first: NDArray[np.int64], second: NDArray[np.in
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two names differ in a number, a letter or a side alone.
+    """Whether two names differ in a number or a letter alone.
 
     Examples
     --------
