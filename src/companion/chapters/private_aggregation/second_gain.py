@@ -125,8 +125,8 @@ def in_words(part: pd.DataFrame) -> str:
     last = part.iloc[-1]
     clear = {name: part.loc[sign * (part.gain - 1) > BAR * part.se, "items"] for name, sign in (("I", -1), ("II", 1))}
     told = [f"Reduction {n} is clearly better {_sizes(at)}" for n, at in clear.items() if len(at)]
-    better = ", ".join(told) or "neither is clearly better at any size"
-    seen = f"the gain with {last['items']:.0f} items is {last.gain:.2f} ± {BAR * last.se:.2f}"
+    better = ", and ".join(told) or "neither is clearly better at any size"
+    seen = f"the gain for {last['items']:.0f} items is {last.gain:.2f} ± {BAR * last.se:.2f}"
     return f"{seen}; {better} (95 % confidence)"
 
 
