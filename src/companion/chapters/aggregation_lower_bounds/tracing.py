@@ -253,7 +253,7 @@ def draw_tracing(frame: pd.DataFrame) -> Figure:
     traced.axhline(strangers, color=COLOURS[6], lw=1, ls=":")
     traced.annotate("strangers", (1.01, strangers), xycoords=("axes fraction", "data"), va="center", fontsize=9,
                     annotation_clip=False)  # fmt: skip
-    traced.set(title="voters that are recognised", ylabel="share of the voters")
+    traced.set(title="voters who are recognised", ylabel="share of the voters")
     traced.set_yscale("log", nonpositive="clip")
     ticks = (0.001, 0.01, 0.1, 1)
     traced.set(ylim=(ticks[0], 1), yticks=ticks, yticklabels=[f"{100 * tick:g} %" for tick in ticks])
@@ -265,6 +265,6 @@ def draw_tracing(frame: pd.DataFrame) -> Figure:
     key(figure, *traced.get_legend_handles_labels(), columns=3)
     note(
         figure,
-        f"Dotted: so many strangers, who did not vote, are taken for voters, {100 * strangers:g}\N{NO-BREAK SPACE}%.",
+        f"Dotted: the share of strangers, who did not vote, that are taken for voters, {100 * strangers:g}\N{NO-BREAK SPACE}%.",
     )
     return figure

@@ -373,11 +373,11 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
             below: dict[str, Any] = {"xytext": (-4, -3), "textcoords": "offset points", "ha": "right", "va": "top"}
             axes.annotate(f"k = {k:g}" if k == curve.k.min() else f"{k:g}", middle, **below, fontsize=8)
         if curve.deviation.min() < _LEAST:
-            axes.text(0.62, 0.03, f"on towards 0: the order\nof all {m} items is told", ha="right", fontsize=9,
+            axes.text(0.62, 0.03, f"on towards 0: the order\nof all {m} items is sent", ha="right", fontsize=9,
                       transform=axes.transAxes)  # fmt: skip
     label_outer(made, "ε", "error of a share × √voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
-    pair = "A pair: yes and no are turned equally often; as printed: a fair coin in place of every no."
+    pair = "A pair: yes and no are reversed equally often; as printed: a fair coin replaces every no."
     best = "Numbers on the black line: k, the best at each ε, from a pair (2) to all items."
     note(
         figure,
