@@ -265,6 +265,7 @@ def draw_tracing(frame: pd.DataFrame) -> Figure:
     key(figure, *traced.get_legend_handles_labels(), columns=3)
     note(
         figure,
-        f"Dotted: the share of strangers, who did not vote, that are taken for voters, {100 * strangers:g}\N{NO-BREAK SPACE}%.",
+        f"Dotted: the share of strangers, who did not vote, that are taken for voters, {100 * strangers:g}"
+        "\N{NO-BREAK SPACE}%.",
     )
     return figure

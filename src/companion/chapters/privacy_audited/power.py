@@ -174,7 +174,7 @@ def draw_wealth(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         f"A line: one audit, {frame.run.nunique()} of each colour; it ends where the promise is refuted. Why "
-        f"{goal:,.0f}: a kept promise ever lets the wealth grow so {goal:,.0f}-fold with chance 1/{goal:,.0f} at most.",
+        f"{goal:,.0f}: if the promise is kept, wealth ever grows {goal:,.0f}-fold with chance 1/{goal:,.0f} at most.",
     )
     return figure
 

@@ -161,9 +161,9 @@ def blind() -> pd.DataFrame:
         return float((law.log_q - law.log_p).max())
 
     rows = [
-        ("outcomes turned round, the graph left alone", estimate, seen(estimate, estimate.loss, _same_pairs)),
+        ("outcomes reversed, the graph left alone", estimate, seen(estimate, estimate.loss, _same_pairs)),
         ("all values equal", peeling, replace(peeling, starts=[np.zeros(3)]).exhausted().loss),
-        ("voters added, never removed; one direction", votes, seen(votes, one_way, _more_voters)),
+        ("voters added, never removed; only one direction", votes, seen(votes, one_way, _more_voters)),
     ]
     found = [(habit, on.name, met, on.exhausted().loss) for habit, on, met in rows]
     return pd.DataFrame(found, columns=["habit", "on", "seen", "worst"])
