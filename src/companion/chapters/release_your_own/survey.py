@@ -45,8 +45,8 @@ def refusals() -> pd.DataFrame:
     repairs: list[tuple[str, Callable[[Any], pd.DataFrame]]] = [
         ("name the separator", lambda _: pd.read_csv(example("staff.csv"), sep=";")),
         ("leave out the gaps", lambda table: table.dropna()),
-        ("take off blanks, compare in one case", renamed(lambda it: public.get(it.strip().casefold(), it))),
-        ("mend three words", renamed(lambda it: MISSPELT.get(it, it))),
+        ("strip blanks, ignore capitals", renamed(lambda it: public.get(it.strip().casefold(), it))),
+        ("correct three words", renamed(lambda it: MISSPELT.get(it, it))),
         ("leave out somebody's own topic", lambda table: table[table[sides].isin(ITEMS).all(axis=1)]),
         ("turn words into numbers", lambda table: table.assign(answer=table.answer.map(MEANT))),
     ]
@@ -57,7 +57,7 @@ def refusals() -> pd.DataFrame:
         table = repair(table)
     _strict(table)  # which it takes
     rows.append(
-        (_said(lambda: NoisyCounts.calibrated(epsilon=1.0, n_items=len(ITEMS))), "think how many answers count")
+        (_said(lambda: NoisyCounts.calibrated(epsilon=1.0, n_items=len(ITEMS))), "decide how many answers count")
     )
     return pd.DataFrame(rows, columns=["it says", "what one does"])
 
@@ -234,7 +234,7 @@ def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     axes.set_xticks([1, 3, 5, 8, 11, 15])
     key(figure, *axes.get_legend_handles_labels(), columns=2)
     said = f"The noise is that for ε = {frame.epsilon.iloc[0]:g}, however many answers count."
-    said = f"Wrong: against the order by all answers, without noise. The survey asks for 15 pairs. {said}"
+    said = f"Wrong: other than in the order by all answers, without noise. The survey asks about 15 pairs. {said}"
     note(figure, f"{said} Bars: 95 % (the dashed line is exact).")
     return figure
 
