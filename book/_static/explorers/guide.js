@@ -7,7 +7,7 @@
     counts: { topk: "topk", longer: "topk" },
   };
   const GIVES = {
-    ballots: "Ballots give an order, a winner, or whether people agree",
+    ballots: "Ballots give an order, a winner, or an answer whether people agree",
     pairs: "Answers about two items give an order, or strengths",
     secret: "Answers about two items give an order, or strengths",
     counts: "Counts give the most frequent items",
@@ -90,7 +90,7 @@
 
   /* Why nothing was measured, or "". */
   const missing = (question, state) => {
-    if (!question) return `${GIVES[state.have]}, nothing else that is measured here.`;
+    if (!question) return `${GIVES[state.have]}, and nothing else that is measured here.`;
     if (state.protect === "answer") {
       return QUESTIONS.pairs[state.want] && state.have !== "ballots" ? "Nothing was measured for one answer alone. Whoever protects a person protects all their answers; for less, ask the planner with --protect answer." : "Here a person's data count as one: protect the person.";
     }
@@ -122,7 +122,7 @@
   };
   const lost = (it, question, data) => `${measuredAs(it, question)} ${data.means[question]}`;
   const people = ({ needed, question }) =>
-    needed === null ? "" : ` Without a δ${question === "agreement" ? ", at a lead of 0.1," : ""} one in a hundred takes ${needed === Infinity ? "more than a hundred million" : count(Number(needed.toPrecision(2)))} people.`;
+    needed === null ? "" : ` Without a δ${question === "agreement" ? " and at a lead of 0.1" : ""}, one error in a hundred takes ${needed === Infinity ? "more than a hundred million" : count(Number(needed.toPrecision(2)))} people.`;
   const say = (result, state, data) =>
     result.why || `${asked(result, state)}: ${result.best.use}, ${lost(result.best, result.question, data)}.${result.second ? ` Second: ${result.second.use}, ${lost(result.second, result.question, data)}.` : " Nothing else answers this."}${people(result)}`;
 
@@ -171,7 +171,7 @@
 
   const notes = (result) => {
     const { best, question } = result, told = [];
-    if (result.needs) told.push(`Only if ${result.needs}.`);
+    if (result.needs) told.push(`Take it only if ${result.needs}.`);
     if (best.worst && best.worst.mean > best.mean) told.push(`On the people for whom it does worst, ${measuredAs(best.worst, question)}.`);
     if (best.error !== null) told.push(`The plan expects ${loss(best.error, question)}.`);
     if (result.better.length) told.push(`In the arena ${least(result.better).use} lost less, ${measuredAs(least(result.better), question)}: people were not as the plan supposes.`);

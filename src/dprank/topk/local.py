@@ -1,4 +1,4 @@
-"""The k most frequent items, nobody being trusted: all send one random set that rather holds theirs (long: its law).
+"""The k most frequent items, nobody being trusted: all send one random set that favours theirs (long: its law).
 
 Not in Qiao, Su and Zhang (2021). Of one item a person it is subset selection (Ye and Barg 2018, "Optimal schemes for
 discrete distribution estimation under locally differential privacy"), of several PrivSet (Wang and others 2018,
@@ -45,7 +45,7 @@ class SetChances(NamedTuple):
 
 @dataclass(frozen=True)
 class LocalTopK:
-    r"""Everybody sends a random set of codes that rather holds items of theirs; those most often sent are named.
+    r"""Everybody sends a random set of codes that favours their own items; the codes sent most often are named.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ def finder(arena: pd.DataFrame, planned: pd.DataFrame, answers: pd.DataFrame) ->
         packed(arena, planned, answers),
         title="Which method, which ε, what does it cost?",
         said=f"{start['items']} items, {start['people']} people, ε = {start['epsilon']:g}: {said[0]}. "
-        f"Second: {said[1]}. Without a δ one in a hundred takes {rounded(plan['needed'])} people.",
+        f"Second: {said[1]}. Without a δ, one error in a hundred takes {rounded(plan['needed'])} people.",
         table=lost.round(1).reset_index().to_html(index=False, border=0),
     )
 

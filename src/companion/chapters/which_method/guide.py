@@ -180,8 +180,8 @@ def _method(row: Mapping[str, Any]) -> str:
     tag = TAGS[row["use"]]
     told = f"<strong>{row['use']}</strong>: {tag.how}"
     if tag.needs:
-        told += f". Only if {tag.needs}"
-        told += f"; if not, <strong>{row['plain']}</strong>: {TAGS[row['plain']].how}" if row["plain"] else ""
+        told += f". Take it only if {tag.needs}"
+        told += f"; if not, take <strong>{row['plain']}</strong>: {TAGS[row['plain']].how}" if row["plain"] else ""
     return told
 
 
@@ -189,11 +189,11 @@ def _how_often(row: Mapping[str, Any]) -> str:
     """In how many situations, and what else."""
     told = f"{row['best in']:.0%}"
     if not row["second"]:
-        return told + "; nothing else answers"
+        return told + "; nothing else answers this"
     if not row["then"]:
         return told
     less = f"{row['costs']:.2f}" if row["question"] == "strengths" else f"{100 * row['costs']:.1f} points"
-    return told + f"; else the best, mostly {row['then']}, loses {less} less"
+    return told + f"; elsewhere the best, mostly {row['then']}, loses {less} less"
 
 
 def losses_of(frame: pd.DataFrame, question: str, **size: int) -> pd.DataFrame:
@@ -367,7 +367,7 @@ _NUMBERS = {
     "consensus": "pairs in the wrong order, %",
     "winner": "chance of a wrong winner, %",
     "topk": "share of the top k that is missed, %",
-    "agreement": "of 100 tests (5 % false alarms) how many miss that people lean to one order or two",
+    "agreement": "how many of 100 tests (5 % false alarms) miss that people lean to one order or two",
 }
 
 

@@ -68,14 +68,15 @@ def _heat(question: str, data: str, items: int, people: int, **more: int) -> dic
 SITUATIONS = (
     Situation(
         "A ministry",
-        "asks 400 teachers about twenty reforms: which of two is better, five times each. Who is asked about which two"
-        " is drawn in public. It wants all twenty in order.",
+        "asks 400 teachers about twenty reforms; each says five times which of two is better. Who is asked about which"
+        " two is drawn in public. The ministry wants all twenty in order.",
         _heat("ranking", "ladder", 20, 400, answers=5),
         1.0,
     ),
     Situation(
         "A hospital",
-        "has the diagnoses of 10,000 patients, at most five each, and wants the five most frequent of a hundred.",
+        "has the diagnoses of 10,000 patients, at most five each, and wants the five most frequent of a hundred"
+        " diagnoses.",
         _heat("topk", "Zipf", 100, 10_000, answers=5, k=5),
         0.5,
         DELTA,
@@ -103,8 +104,8 @@ SITUATIONS = (
     ),
     Situation(
         "A maker of games",
-        "asks 10,000 players which of two levels is more fun, of twenty, five times each. It has promised that no"
-        " server sees a true answer; which two were asked about is no secret.",
+        "has twenty levels, and asks 10,000 players five times each which of two is more fun. It has promised that no"
+        " server sees a true answer; who was asked about which two is no secret.",
         _heat("ranking", "ladder", 20, 10_000, answers=5),
         2.0,
         trust="nobody",
@@ -117,7 +118,7 @@ SITUATIONS = (
     ),
     Situation(
         "A tasting panel",
-        "of 50 has ranked a hundred wines. Before anything is published: do they agree on anything at all?",
+        "of 50 has ranked a hundred wines. Before anything is published, do they agree on anything at all?",
         _heat("agreement", "Mallows", 100, 50),
         1.0,
     ),
@@ -171,13 +172,13 @@ def told(judged: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> 
     items = []
     for situation, row in zip(situations, judged.itertuples(), strict=True):
         name, _, options = row.plan.partition("(")
-        best = "nothing is better" if row.right else f"{escape(row.best)} is better"
-        second = f"; second {escape(row.second)}" if row.second else ""
+        best = "no method is better" if row.right else f"{escape(row.best)} is better"
+        second = f"; the second is {escape(row.second)}" if row.second else ""
         chosen = f"<strong>{escape(name)}</strong>{escape(options and f' ({options}')}: {escape(TAGS[name].how)}."
         warning = " With such a loss nothing should be published: ask more people." if row.loses > _TOO_MUCH else ""
         items.append(
             f"<dt>{escape(situation.who)}</dt><dd>{escape(situation.words)}<br/>"
             f"<code>{escape(situation.call)}</code><br/>"
-            f"{chosen} In the arena {row.loses:.1%} {row.means}; {best}{second}.{warning}</dd>"
+            f"{chosen} In the arena it has {row.loses:.1%} {row.means}; {best}{second}.{warning}</dd>"
         )
     return "<dl>" + "".join(items) + "</dl>"

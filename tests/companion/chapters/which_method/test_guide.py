@@ -56,7 +56,7 @@ def test_readers_are_told_what_was_judged(frame):
     told = situations.told(some, situations.SITUATIONS[:2])
     assert told.count("<dt>") == 2
     assert "<strong>Oneshot</strong> (exponential, ordered=False): noise on every count" in told
-    assert "In the arena 0.1% of the top k wrong; nothing is better" in told
+    assert "In the arena it has 0.1% of the top k wrong; no method is better" in told
     wrong = situations.told(some.assign(right=False, best="A<B"), situations.SITUATIONS[:2])
     assert "A&lt;B is better" in wrong
 
@@ -71,10 +71,10 @@ def test_answers_in_words_lose_nothing(frame):
         assert f"<strong>{row['use']}</strong>: {TAGS[row['use']].how}" in told
         # what is wrong to take where its condition is not met is never named without it
         if TAGS[row["use"]].needs:
-            assert f"{TAGS[row['use']].how}. Only if {TAGS[row['use']].needs}" in told
+            assert f"{TAGS[row['use']].how}. Take it only if {TAGS[row['use']].needs}" in told
             assert row["plain"] == "" or not TAGS[row["plain"]].needs
     lone = guide.answers(frame[frame["method"].str.startswith("PrivateWinner")])
-    assert "nothing else answers" in guide.readable(lone)
+    assert "nothing else answers this" in guide.readable(lone)
 
 
 def test_where_the_first_is_not_best_another_is_named():
