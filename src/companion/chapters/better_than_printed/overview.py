@@ -159,6 +159,6 @@ def draw_factors(table: pd.DataFrame) -> Figure:
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     made[-1].set_xlabel("how many times better, at equal privacy")
     note(
-        figure, "Shaded: less than twice as good. Full dots are exact; hollow ones were measured, their bars cover 95 %"
+        figure, "Shaded: less than twice as good. Full dots are exact; hollow ones were measured, with 95 % bars."
     )
     return figure

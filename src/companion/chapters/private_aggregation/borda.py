@@ -353,9 +353,7 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
     label_outer(made, "ε", "cost above the best\norder, per pair")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     made_up = "Mallows, φ = 0.9: voters who lean to one order (1 is chance, near 0 nearly all alike)"
-    cost = (
-        "Cost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on average"
-    )
+    cost = "Cost: share of the pairs on which an order contradicts a voter, less that of the best order, on average"
     hard = "Hard for Borda: mean places give a bad order. Parties, universities: two surveys. Bars: 95 %"
     who = "Nobody trusted: each voter adds the noise. " * (frame.model.iloc[0] == "local")
     note(figure, f"{who}{cost}. {made_up}. {hard}.")

@@ -86,7 +86,7 @@ def draw_curves(frame: pd.DataFrame) -> Figure:
     key(figure, list(handles.values()), list(handles), columns=4)
     note(
         figure,
-        "Pairs lost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on "
-        "the kind of votes that is worse for the method. Dotted: the voters of the title. Bars: 95 %.",
+        "Pairs lost: share of the pairs on which an order contradicts a voter, less that of the best order, on the kind "
+        "of votes that is worse for the method. Dotted: the voters in the title. Bars: 95 %.",
     )
     return figure

@@ -407,7 +407,7 @@ def draw_error_curves(frame: pd.DataFrame) -> Figure:
     part = frame[frame.curve == "measured"]
     axes.errorbar(part["items"], part.error, BAR * part.se, color=COLOURS[2], marker="D", capsize=2, label="measured")
     ticks = sorted(frame["items"].unique())
-    axes.set(xlabel="items", ylabel="votes contradicted, more\nthan by the best order", xscale="log", yscale="log")
+    axes.set(xlabel="items", ylabel="more votes contradicted\nthan by the best order", xscale="log", yscale="log")
     axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
     axes.minorticks_off()
     note(figure, "In standard deviations of the noise, which is added to the count of votes for every pair of items.")

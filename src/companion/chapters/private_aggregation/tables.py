@@ -248,8 +248,8 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         "All voters agree; each point is at the number of voters that makes it largest. A level row of points: the "
-        "error grows as m to the 2.5. Lines begin at the first point; what has none is not in the paper. Fewer "
-        f"questions: pairs that sorting asks for, whose error grows {fewer} than printed; ours: fresh voters for each. "
+        "error grows as m to the 2.5. Lines begin at the first point; what has no line is not in the paper. Fewer "
+        f"questions: pairs that sorting asks about, whose error grows {fewer} than printed; ours: fresh voters for each. "
         "Trusted: one who sees all ballots adds the noise; nobody: each voter does. Bars: 95 %.",
     )
     return figure

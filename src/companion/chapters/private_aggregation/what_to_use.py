@@ -377,7 +377,7 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
     key(figure, *made[0].get_legend_handles_labels(), columns=2)
     note(
         figure,
-        "Pairs lost: on how many more pairs an order contradicts a voter than the best order does, of all pairs, on "
+        "Pairs lost: share of the pairs on which an order contradicts a voter, less that of the best order, on "
         "average. Grey: the best of the three; ring: where it loses 1 %. Below 0.1 the axis is linear. Bars: 95 %.",
     )
     return figure

@@ -92,6 +92,6 @@ def draw_frontier(frame: pd.DataFrame) -> Figure:
     made[0].annotate(
         f"{belief:.0f} %: {lost:.0f} % lost", (belief, lost), (8, 7), textcoords="offset points", fontsize=9
     )
-    label_outer(made, "belief at most, %, that began at 50 %", "pairs in the wrong order, %")
+    label_outer(made, "most that a belief of 50 % can become, %", "pairs in the wrong order, %")
     key(figure, *made[0].get_legend_handles_labels())
     return figure
