@@ -158,7 +158,5 @@ def draw_factors(table: pd.DataFrame) -> Figure:
         ticks = _FEWER if on_phone() else _TICKS
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     made[-1].set_xlabel("how many times better, at equal privacy")
-    note(
-        figure, "Shaded: less than twice as good. Full dots are exact; hollow ones were measured, with 95 % bars."
-    )
+    note(figure, "Shaded: less than twice as good. Full dots are exact; hollow ones were measured, with 95 % bars.")
     return figure

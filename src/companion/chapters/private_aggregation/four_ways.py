@@ -86,7 +86,7 @@ def draw_curves(frame: pd.DataFrame) -> Figure:
     key(figure, list(handles.values()), list(handles), columns=4)
     note(
         figure,
-        "Pairs lost: share of the pairs on which an order contradicts a voter, less that of the best order, on the kind "
-        "of votes that is worse for the method. Dotted: the voters in the title. Bars: 95 %.",
+        "Pairs lost: share of the pairs on which an order contradicts a voter, less that of the best order, on the "
+        "kind of votes that is worse for the method. Dotted: the voters in the title. Bars: 95 %.",
     )
     return figure

@@ -243,7 +243,7 @@ def draw_noise_ratio(frame: pd.DataFrame) -> Figure:
     axes.axhline(1, color="black", lw=1)
     axes.annotate("all pairs", (0, 1), (3, -11), ("axes fraction", "data"), "offset points")
     ticks = [m for m in (3, 5, 10, 20, 40, 100, 200) if m <= frame["items"].max()]
-    axes.set(xscale="log", xlabel="items", ylabel="noise on an answer, over\nthat of asking about all pairs", ylim=(0, 2.1))
+    axes.set(xscale="log", xlabel="items", ylabel="noise on an answer,\nover that of asking all pairs", ylim=(0, 2.1))
     axes.set_xticks(ticks, list(map(str, ticks)))
     axes.set_xticks([], minor=True)
     note(

@@ -214,8 +214,7 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         "Error: pairs in the wrong order where all voters agree, at the worst number of them tried. It is multiplied "
-        "by ε and the voters, since noise matters less with more of either, and divided by m to the 2.5, so that growth "
-        "at this rate is level. "
-        "δ: a small chance that the privacy fails. Bars: 95 %.",
+        "by ε and the voters, since noise matters less with more of either, and divided by m to the 2.5, so that "
+        "growth at this rate is level. δ: a small chance that the privacy fails. Bars: 95 %.",
     )
     return figure

@@ -249,7 +249,7 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
         figure,
         "All voters agree; each point is at the number of voters that makes it largest. A level row of points: the "
         "error grows as m to the 2.5. Lines begin at the first point; what has no line is not in the paper. Fewer "
-        f"questions: pairs that sorting asks about, whose error grows {fewer} than printed; ours: fresh voters for each. "
-        "Trusted: one who sees all ballots adds the noise; nobody: each voter does. Bars: 95 %.",
+        f"questions: pairs that sorting asks about, whose error grows {fewer} than printed; ours: fresh voters for "
+        "each. Trusted: one who sees all ballots adds the noise; nobody: each voter does. Bars: 95 %.",
     )
     return figure
