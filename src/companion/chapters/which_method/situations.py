@@ -179,6 +179,6 @@ def told(judged: pd.DataFrame, situations: Iterable[Situation] = SITUATIONS) -> 
         items.append(
             f"<dt>{escape(situation.who)}</dt><dd>{escape(situation.words)}<br/>"
             f"<code>{escape(situation.call)}</code><br/>"
-            f"{chosen} In the arena it has {row.loses:.1%} {row.means}; {best}{second}.{warning}</dd>"
+            f"{chosen} Its error in the arena is {row.loses:.1%} ({row.means}); {best}{second}.{warning}</dd>"
         )
     return "<dl>" + "".join(items) + "</dl>"

@@ -56,7 +56,7 @@ def test_readers_are_told_what_was_judged(frame):
     told = situations.told(some, situations.SITUATIONS[:2])
     assert told.count("<dt>") == 2
     assert "<strong>Oneshot</strong> (exponential, ordered=False): noise on every count" in told
-    assert "In the arena it has 0.1% of the top k wrong; no method is better" in told
+    assert "Its error in the arena is 0.1% (of the top k wrong); no method is better" in told
     wrong = situations.told(some.assign(right=False, best="A<B"), situations.SITUATIONS[:2])
     assert "A&lt;B is better" in wrong
 
