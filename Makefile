@@ -24,7 +24,7 @@ TOOLS := tests?|_pytest|hypothesis|mypyc?|playwright|pip|setuptools|debugpy|dist
 LOOSE := arg-type attr-defined call-arg call-overload index misc operator union-attr var-annotated
 
 .DEFAULT_GOAL := book
-.PHONY: book status run verify certificates pdf site-check test quick spark parameters samplers faults lint bench peers fuzz mutants processors arm64 lowest lock \
+.PHONY: book status run verify certificates pdf site-check test quick spark parameters samplers faults lint bench peers fuzz mutants golden processors arm64 lowest lock \
     package sbom advisories clean help
 
 book: .venv/.ready  ## execute what changed, judge every claim, render _build/html (PROFILE=smoke|standard|paper, ARGS=…)
@@ -106,6 +106,9 @@ samplers: .venv/.ready  ## ten million draws of every exact sampler against its 
 
 mutants: .venv/.ready  ## would tests see a slip of the pen? (MODULE=dprank.noise, or privacy for all; ARGS="-n 32 --seed 1")
 	@$(RUN) tests/mutants.py $(or $(MODULE),privacy) $(ARGS)
+
+golden: .venv/.ready  ## texts, plans, files and messages that moving code may not change (ARGS="--against FOLDER")
+	@$(RUN) tests/golden.py $(ARGS)
 
 processors: .venv/.ready  ## verdicts and numbers as other processors would give them (ARGS="haswell", or "--unlike 2 --quick")
 	@$(RUN) tests/processors.py $(ARGS)

@@ -150,7 +150,7 @@ def test_an_author_reads_first_what_is_gravest_and_what_holds(board):
     assert [" ".join(it.get_text(" ", strip=True).split()) for it in head.find_all(["p", "li"])] == [
         "In a minute. Of 5 statements judged here, 1 holds as printed and 2 stand below. No main statement is false.",
         "E (privacy broken): it says both",
-        "None of it has been put to the authors yet; how to disagree stands on How to read a verdict .",
+        "None of it has been put to the authors yet. How to read a verdict says how to disagree.",
         "Theorems, lemmas and corollaries that hold as printed: B .",
     ]
     assert [it["href"] for it in head.find_all("a")] == ["#erratum-cai2025-e", "01-x.html#cai2025-b"]

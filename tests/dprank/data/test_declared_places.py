@@ -9,6 +9,8 @@ from checks import each, refused
 from dprank import Declaration
 from dprank._require import MOST_AT_ONCE
 from dprank.cli import main
+from dprank.data import casting
+from dprank.data.accounts import OPEN
 from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, place_reader
 
 ITEMS = ("Ann", "Bo", "Cy")
@@ -144,6 +146,18 @@ def test_a_row_stands_for_as_many_ballots_as_it_says(tmp_path):
     assert beyond.data.net_wins().tolist() == [6, -4, -2]
     with refused("data.csv: count: more ballots than"):
         read(tmp_path, "count,vote\n" + f"{MOST_AT_ONCE // 3},Ann\n" * 2, times="count", **ORDERS)
+
+
+def test_ballots_left_open_are_those_with_an_item_not_declared_that_rank_some_and_not_all(tmp_path):
+    votes = "vote\nAnn > Bo > Zed\nAnn > Bo\nAnn > Bo > Cy > Zed\nZed\nBo > Zed\n"
+    assert read(tmp_path, votes, **ORDERS | LAST).altered[OPEN] == 2
+
+
+def test_as_many_counted_ballots_as_there_are_places_for_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(casting, "MOST_AT_ONCE", 12)
+    assert len(read(tmp_path, "count,vote\n3,Ann > Bo > Cy\n1,Cy > Bo > Ann\n", times="count", **ORDERS).data) == 4
+    with refused("more ballots than 12 places have room for"):
+        read(tmp_path, "count,vote\n3,Ann > Bo > Cy\n2,Cy > Bo > Ann\n", times="count", **ORDERS)
 
 
 def test_a_column_that_is_called_a_count_is_not_passed_over(tmp_path):

@@ -119,6 +119,15 @@ def test_fifty_kinds_are_as_many_people():
     assert len(set(NUMBERS)) == len(NUMBERS) >= 50
 
 
+def test_what_shows_nothing_is_no_letter_of_a_name_and_what_stands_beside_it_is():
+    """The ends of Unicode's ranges of default ignorable characters, and the first beyond them on either side."""
+    for first, last in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xFFF0, 0xFFF8), (0xE0000, 0xE0FFF), (0x2800, 0x2800)):
+        labels = ["ann", *(f"ann{chr(code)}" for code in (first, last, first - 1, last + 1))]
+        ann, *others = person_ids("person", labels).tolist()
+        # behind the third range come characters that annotate, and show nothing either
+        assert [other == ann for other in others] == [True, True, False, last == 0xFFF8]
+
+
 # --- arrays, lists, and columns of every type ------------------------------------------------------------------------
 
 WAYS = {

@@ -346,6 +346,17 @@ def test_the_variance_of_conditioned_noise_is_that_of_all_vectors(n, scale):
     assert conditioned_variance(scale, n) == pytest.approx(float(chance @ rows[:, 0] ** 2), rel=1e-5)
 
 
+def test_the_variance_of_wide_noise_of_many_numbers_is_nearly_that_of_independent_ones():
+    """Weights of half the numbers are beyond all floats; a sum of zero takes one of the numbers away."""
+    scale, n = 1e6, 1500
+    assert conditioned_variance(scale, n) == pytest.approx(2 * scale**2 * (1 - 1 / n), rel=2e-3)
+
+
+def test_one_number_that_sums_to_zero_is_no_noise():
+    with refused("n = 1", "from 2 to"):
+        conditioned_variance(2.0, 1)
+
+
 def test_of_two_items_conditioned_noise_is_one_number_of_half_the_scale():
     for move, scale in product((1, 2, 5), (0.8, 4.0)):
         one, two = discrete_laplace_shift([move], scale), conditioned_shift([move, -move], 2 * scale)

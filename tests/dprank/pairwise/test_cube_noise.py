@@ -236,6 +236,18 @@ def test_the_error_of_two_scores_is_beyond_its_quantile_no_more_often_than_asked
         assert drawing == error.quantile(beyond / 2) + PairError(deviation=5.0).quantile(beyond / 2)
 
 
+def test_the_error_on_a_wider_grid_is_that_of_the_whole_numbers_times_its_step():
+    whole, half = (CubeError(((ScoreNoise("laplace", 2 * step, step), 2, 1.0),), n_items=5) for step in (1.0, 0.5))
+    for chance in (0.5, 0.01, 1e-6):
+        assert half.quantile(chance) == whole.quantile(chance) / 2
+
+
+def test_what_rounding_left_of_the_law_is_its_last_radius(monkeypatch):
+    monkeypatch.setattr(cube, "cube_law", lambda scale, n: np.array([0.25, 0.25]))
+    drawn = cube_noise(1.0, 2, 400, rng=np.random.default_rng(1))
+    assert set(np.abs(drawn).max(axis=1).tolist()) == {0, 1}
+
+
 def test_it_has_half_the_noise_where_everybody_meets_each_item_once():
     for n in (4, 20):
         laplace, box = (
