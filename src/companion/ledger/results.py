@@ -77,11 +77,13 @@ def result_pages(
     seconds: Mapping[str, float],
     book: Mapping[str, str],
     base: str = "",
+    spoken: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """The pages, in Markdown, and their pictures, by name.
 
     `figures` are those of a build, `where` says the chapter and anchor of a figure by its name, `seconds` how long each
-    chapter ran, `book` is its citation, and `base` where the site stands. A ValueError names a picture that no chapter
+    chapter ran, `book` is its citation, `base` where the site stands, and `spoken` the alternative text of a figure by
+    its name. A ValueError names a picture that no chapter
     draws, or lines that do not run by themselves.
     """
     made: dict[str, bytes] = {}
@@ -101,6 +103,7 @@ def result_pages(
             "name": name,
             "script": script,
             "output": output,
+            "alt": (spoken or {}).get(page.picture or "", page.title),
             "figure": where.get(page.picture or "", ""),
             "number": it.claim.chapter.partition("-")[0],
             "seconds": 5 * math.ceil(seconds.get(it.claim.chapter, 0) / 5),

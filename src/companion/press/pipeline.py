@@ -258,19 +258,20 @@ class Build:
         differs: Mapping[str, Difference],
     ) -> tuple[dict[str, bytes], str]:
         """The pages of single results with their pictures, and the list of them."""
-        where = {
-            figure["name"]: f"{name}.html#{place['name']}"
+        found = {
+            figure["name"]: (f"{name}.html#{place['name']}", shown["image"]["alt"])
             for name, page in notebooks.items()
             for cell in page.cells
-            if (place := cell.metadata.get("mystnb", {}).get("figure"))
+            if (place := (shown := cell.metadata.get("mystnb", {})).get("figure"))
             for output in cell.get("outputs", [])
             if (figure := output.get("metadata", {}).get("figure"))
         }
+        where, spoken = ({figure: told[at] for figure, told in found.items()} for at in (0, 1))
         seconds = {it.chapter.name: json.loads(it.stamp.read_bytes())["seconds"] for it in jobs}
         base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
         stated = entries(self.ledger, collected.records, self.certificates, differs)
         book = citation(self.layout.root)
-        made = result_pages(self.layout.root, stated, collected.figures, where, seconds, book, base)
+        made = result_pages(self.layout.root, stated, collected.figures, where, seconds, book, base, spoken)
         return made, results_list(stated)
 
     def linked(self, collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -34,7 +36,7 @@ def scripted() -> list[str]:
     return [name for name in paged() if script_of(ROOT, name)]
 
 
-def made(name: str, **options: str) -> str:
+def made(name: str, **options: Any) -> str:
     entry = Entry(LEDGER[name], LEDGER[name].verdict)
     picture = LEDGER[name].page.picture
     figures = {f"{picture}.svg": b"<svg/>"} if picture else {}
@@ -61,6 +63,21 @@ def test_a_page_is_short_and_says_what_it_must(name: str) -> None:
     assert "make run CHAPTER=" in text
     assert "put to them" in text
     assert not re.search(r"<pre>[^<]*\n\n", text), "an empty line ends HTML in Markdown"
+
+
+def test_every_page_has_a_picture_that_a_chapter_draws() -> None:
+    shown: dict[str, str] = {}
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_bytes())["cells"]:
+            if found := re.search(r'show\(\s*"([a-z0-9-]+)"', "".join(cell["source"])):
+                shown[found[1]] = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+    pictures = {name: LEDGER[name].page.picture for name in paged()}
+    assert [name for name, picture in pictures.items() if len(shown.get(str(picture), "")) <= 40] == []
+
+
+def test_a_picture_is_told_to_who_cannot_see_it() -> None:
+    name = next(name for name in paged() if LEDGER[name].page.picture)
+    assert ":alt: Two lines part.\n" in made(name, spoken={str(LEDGER[name].page.picture): "Two lines part."})
 
 
 @each("name", scripted)
