@@ -42,7 +42,8 @@ def exchanged(theta: ArrayLike, scale: float) -> float:
 def wide_gaps(sizes: Iterable[int], alone: int, epsilon: float) -> pd.DataFrame:
     """The first two exchanged, p = 1, the printed noise: ``kind``, ``items``, ``epsilon``, ``gap``, ``exchanged``.
 
-    And ``multiple`` of the printed sum that the gap is: all neighbours are the gap apart, for each of the `sizes`, or the first two only (`alone` items).
+    And ``multiple`` of the printed sum that the gap is: all neighbours are that far apart, for each of the `sizes`, or
+    the first two only (`alone` items).
     """
     scale, rows = 8 * KAPPA_1 / epsilon, []
     for kind, n in [*((ALL, n) for n in sizes), (FIRST, alone)]:
