@@ -24,6 +24,7 @@ from companion.ledger.files import Claim, load_ledger
 from companion.ledger.front import announced, citation, shared_picture, shown_cells, substitutions
 from companion.ledger.history import load_history
 from companion.ledger.judge import Difference, differing, judge, summary
+from companion.ledger.open import open_lists
 from companion.ledger.results import result_pages, results_list, with_results
 from companion.ledger.scoreboard import entries, ledger_files
 from companion.ledger.sentences import sentence_file
@@ -246,6 +247,7 @@ class Build:
         except ValueError as error:
             raise BuildError(str(error)) from None
         front["results"] = listed
+        front |= open_lists(self.layout.root, entries(self.ledger, collected.records, self.certificates, differs))
         files = site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked | self.along(jobs) | results
         files["_toc.yml"] = with_results(files["_toc.yml"], [it for it in results if it.endswith(".md")])
         return files | {"book/index.md": announced(files["book/index.md"], differs)}
