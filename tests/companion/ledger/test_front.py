@@ -101,10 +101,10 @@ def test_the_picture_counts_what_it_shows():
     page = BeautifulSoup(promises(TABLE), "html.parser")
     assert page.strong.get_text() == "2 of 4 mechanisms lose more privacy than their papers say"
     assert [row.get_text("|", strip=True) for row in page.tbody.find_all("tr")] == [
-        "Endless|B et al., promised: ε = 1/4|∞",
-        "Broken|B et al., promised: ε = 1/3|2",
-        "Sharp|C et al., promised: ε = 1|1",
-        "Kept|A et al., promised: ε = 1|0.5",
+        "Endless|B et al., at\xa0ε\xa0=\xa01/4|∞",
+        "Broken|B et al., at\xa0ε\xa0=\xa01/3|2",
+        "Sharp|C et al., at\xa0ε\xa0=\xa01|1",
+        "Kept|A et al., at\xa0ε\xa0=\xa01|0.5",
     ]
     assert [bar["style"] for bar in page.find_all(class_="promise-bar")] == [
         "width: 100.0%",
