@@ -9,8 +9,14 @@
   const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
   /* Of what readers ask in other words than a title has: where the answer stands. */
   const answers = [
-    [/anonym|gdpr|\blaw\b|legal|personal data/, "book/not_protected.html#in-law"],
-    [/\bcite|citation|bibtex/, "book/index.html#the-papers-and-this-book"],
+    [/anonym|gdpr|\blaw\b|legal|personal data|\bdpia\b|\bdpo\b|data protection|impact assessment/, "book/not_protected.html#in-law"],
+    [/\bcite|citation|bibtex|copyright|licen[cs]e|may (i|we) use|reuse|in production/, "book/index.html#may-i-use-it"],
+    [/vulnerab|threat model|report .*(bug|weakness)|\bsecurity\b/, "book/security.html"],
+    [/\bthesis\b|open (question|problem)|unsolved|future work|student project/, "book/open.html"],
+    [/author['’]?s?['’]? (own )?(code|files|repository)|original code|their code/, "notebooks/97-what-was-read.html#the-copies"],
+    [/\bseeds?\b|\bseeded\b|random numbers|reproducib/, "book/reproduce.html#the-same-numbers"],
+    [/monthly|weekly|yearly|every (day|week|month|year)|each (week|month|year)|once a (week|month|year)/, "notebooks/16-what-epsilon-buys.html#releases-add-up"],
+    [/data ?sets? (used|of|in)|which (data|surveys)|where .*data (come|are) from|^data ?sets?$/, "notebooks/15b-the-arena.html#people-of-surveys"],
     [/differential(ly)? priva/, "book/index.html#thirty-seconds-of-differential-privacy"],
     [/how many (people|voters|answers)/, "notebooks/15-which-method.html#how-many-people"],
     [/\b(my|our|own) (data|survey|file|answers|ballots)/, "notebooks/14-release-your-own.html"],
@@ -24,7 +30,6 @@
     [/exercise|teach|course|slides|lesson|prerequisite|where (do i|to) (begin|start)/, "book/index.html#five-doors"],
     [/\brating|\bstars?\b|likert|file format|csv format|format of/, "book/commands.html#what-a-file-looks-like"],
     [/how long|hardware|\bminutes\b|disk space/, "book/reproduce.html#the-profiles"],
-    [/copyright|licen[cs]e/, "book/index.html#the-papers-and-this-book"],
     [/improve|better than/, "notebooks/17-better-than-printed.html"],
   ];
   /* Pages of the book come before the library's, roads before what stands behind them; a term is meant as such. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -115,13 +116,16 @@ def shown_cells(root: Path, pages: Mapping[str, Mapping[str, Any]]) -> dict[str,
 
 
 def promises(table: bytes) -> str:
-    """Bars of what the mechanisms lose as printed, over what their papers promise; `table` is of ``audit-picture``."""
+    """Bars of what the mechanisms lose as printed, over what their papers promise, and that; `table` is of
+    ``audit-picture``.
+    """
     frame = pd.read_csv(io.BytesIO(table))
     frame = frame[frame.calibration == "as printed"].sort_values("share", ascending=False)
     rows = [
         {
             "name": row.mechanism,
             "paper": row.paper,
+            "promised": str(Fraction(row.claimed).limit_denominator(100)),
             "share": f"{row.share:.2g}".replace("inf", "∞"),
             "width": 100 * min(row.share, LONGEST) / LONGEST,
             "more": row.share > 1 + 1e-9,

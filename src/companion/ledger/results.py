@@ -6,6 +6,7 @@ import ast
 import contextlib
 import io
 import math
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any
 import yaml
 
 from companion.ledger.card import PAPERS, anchor, fill
+from companion.ledger.files import Page
 from companion.ledger.scoreboard import Entry
 
-__all__ = ["FOLDER", "ran", "result_pages", "results_list", "script_of", "with_results"]
+__all__ = ["FOLDER", "ran", "result_pages", "results_list", "script_of", "with_results", "words_of"]
 
 #: Of the pages, whose list has the same name, and of the lines that show a result by themselves.
 FOLDER, SCRIPTS = "book/results", "data/results"
@@ -41,6 +43,14 @@ def ran(script: str) -> str:
     return said.getvalue().rstrip("\n")
 
 
+def words_of(root: Path, page: Page) -> list[tuple[str, str]]:
+    """The words of a page that are not everybody's, each with what it means, in the order of their file."""
+    path = root / SCRIPTS / "words.yml"
+    known = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else []
+    text = " ".join(filter(None, (page.title, page.printed, page.why, page.argument, page.numbers, page.instead)))
+    return [(it["word"], it["says"]) for it in known if re.search(it["seen"], text)]
+
+
 def cited(entry: Entry, book: Mapping[str, str], base: str) -> str:
     """An entry of BibTeX for a page."""
     fields = {
@@ -53,17 +63,18 @@ def cited(entry: Entry, book: Mapping[str, str], base: str) -> str:
     return f"@misc{{{anchor(entry.claim.id)},\n{lines}\n}}"
 
 
-def told(entry: Entry, script: str) -> str:
+def told(entry: Entry, script: str, words: Iterable[tuple[str, str]] = ()) -> str:
     """The page as plain text, to be sent."""
     page = entry.claim.page
     assert page is not None
     parts = {
         "": f"{page.title}\n({entry.paper}, {entry.claim.where}: {entry.verdict})",
         "Printed": page.printed,
+        "Words": " ".join(f"{word}: {says}." for word, says in words),
         "Why": page.why,
         "In general": page.argument,
         "By hand": page.numbers,
-        "Instead": page.instead or entry.claim.corrected,
+        "Instead": page.instead,
         "To run": script and f"\n{script}",
     }
     return "\n\n".join(f"{name}: {text}" if name else text for name, text in parts.items() if text)
@@ -77,11 +88,13 @@ def result_pages(
     seconds: Mapping[str, float],
     book: Mapping[str, str],
     base: str = "",
+    spoken: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
     """The pages, in Markdown, and their pictures, by name.
 
     `figures` are those of a build, `where` says the chapter and anchor of a figure by its name, `seconds` how long each
-    chapter ran, `book` is its citation, and `base` where the site stands. A ValueError names a picture that no chapter
+    chapter ran, `book` is its citation, `base` where the site stands, and `spoken` the alternative text of a figure by
+    its name. A ValueError names a picture that no chapter
     draws, or lines that do not run by themselves.
     """
     made: dict[str, bytes] = {}
@@ -89,6 +102,7 @@ def result_pages(
         if not (page := it.claim.page):
             continue
         name, script = anchor(it.claim.id), script_of(root, it.claim.id)
+        words = words_of(root, page)
         try:
             output = ran(script) if script else ""
         except Exception as error:
@@ -101,12 +115,14 @@ def result_pages(
             "name": name,
             "script": script,
             "output": output,
+            "alt": (spoken or {}).get(page.picture or "", page.title),
             "figure": where.get(page.picture or "", ""),
             "number": it.claim.chapter.partition("-")[0],
             "seconds": 5 * math.ceil(seconds.get(it.claim.chapter, 0) / 5),
             "version": read_version(root, it.claim.id.split(":")[0]),
             "bibtex": cited(it, book, base),
-            "text": told(it, script),
+            "words": words,
+            "text": told(it, script, words),
         }
         made[f"{FOLDER}/{name}.md"] = fill("result.md", **values).encode() + b"\n"
         if page.picture:

@@ -266,5 +266,6 @@ class Scoreboard:
                 held=held,
                 asked=any(it.claim.page and it.claim.page.asked for it in those),
                 results=[it for it in held if it.claim.kind in ("theorem", "lemma")],
+                others=[it for it in held if it.claim.kind in ("definition", "algorithm", "figure", "table")],
             )
         )

@@ -24,6 +24,7 @@ from companion.ledger.files import Claim, load_ledger
 from companion.ledger.front import announced, citation, shared_picture, shown_cells, substitutions
 from companion.ledger.history import load_history
 from companion.ledger.judge import Difference, differing, judge, summary
+from companion.ledger.open import open_lists
 from companion.ledger.results import result_pages, results_list, with_results
 from companion.ledger.scoreboard import entries, ledger_files
 from companion.ledger.sentences import sentence_file
@@ -246,6 +247,7 @@ class Build:
         except ValueError as error:
             raise BuildError(str(error)) from None
         front["results"] = listed
+        front |= open_lists(self.layout.root, entries(self.ledger, collected.records, self.certificates, differs))
         files = site.stage(self.layout, notebooks, self.profile, self.seed, front) | linked | self.along(jobs) | results
         files["_toc.yml"] = with_results(files["_toc.yml"], [it for it in results if it.endswith(".md")])
         return files | {"book/index.md": announced(files["book/index.md"], differs)}
@@ -258,19 +260,20 @@ class Build:
         differs: Mapping[str, Difference],
     ) -> tuple[dict[str, bytes], str]:
         """The pages of single results with their pictures, and the list of them."""
-        where = {
-            figure["name"]: f"{name}.html#{place['name']}"
+        found = {
+            figure["name"]: (f"{name}.html#{place['name']}", shown["image"]["alt"])
             for name, page in notebooks.items()
             for cell in page.cells
-            if (place := cell.metadata.get("mystnb", {}).get("figure"))
+            if (place := (shown := cell.metadata.get("mystnb", {})).get("figure"))
             for output in cell.get("outputs", [])
             if (figure := output.get("metadata", {}).get("figure"))
         }
+        where, spoken = ({figure: told[at] for figure, told in found.items()} for at in (0, 1))
         seconds = {it.chapter.name: json.loads(it.stamp.read_bytes())["seconds"] for it in jobs}
         base = site.settings(self.layout)["sphinx"]["config"]["html_baseurl"]
         stated = entries(self.ledger, collected.records, self.certificates, differs)
         book = citation(self.layout.root)
-        made = result_pages(self.layout.root, stated, collected.figures, where, seconds, book, base)
+        made = result_pages(self.layout.root, stated, collected.figures, where, seconds, book, base, spoken)
         return made, results_list(stated)
 
     def linked(self, collected: Collected, differs: Mapping[str, Difference]) -> dict[str, bytes]:

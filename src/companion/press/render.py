@@ -56,7 +56,10 @@ def stage(
 
     `front` is what stands in braces on the pages of `book/`.
     """
-    files = {name: (layout.root / name).read_bytes() for name in layout.hashes("_toc.yml", "CITATION.cff", "book/**/*")}
+    files = {
+        name: (layout.root / name).read_bytes()
+        for name in layout.hashes("_toc.yml", "CITATION.cff", "SECURITY.md", "book/**/*")
+    }
     config = settings(layout)
     config["parse"]["myst_substitutions"] |= {"profile": profile} | dict(front or {})
     other = "" if seed == ROOT else f", from the root seed {seed}"

@@ -14,12 +14,12 @@ from companion.ledger.front import announced, citation, counts, promises, shown_
 from companion.ledger.judge import differing
 
 TABLE = b"""\
-mechanism,paper,calibration,share
-Kept,A et al.,as printed,0.5
-Ours,A et al.,calibrated,1.0
-Broken,B et al.,as printed,2.0
-Endless,B et al.,as printed,inf
-Sharp,C et al.,as printed,1.0000000000000002
+mechanism,paper,calibration,claimed,share
+Kept,A et al.,as printed,1.0,0.5
+Ours,A et al.,calibrated,1.0,1.0
+Broken,B et al.,as printed,0.3333333333333333,2.0
+Endless,B et al.,as printed,0.25,inf
+Sharp,C et al.,as printed,1.0,1.0000000000000002
 """
 FRONT = """\
 numbers: {most: ["mini2020:alg-1", "a number", bound]}
@@ -101,10 +101,10 @@ def test_the_picture_counts_what_it_shows():
     page = BeautifulSoup(promises(TABLE), "html.parser")
     assert page.strong.get_text() == "2 of 4 mechanisms lose more privacy than their papers say"
     assert [row.get_text("|", strip=True) for row in page.tbody.find_all("tr")] == [
-        "Endless|B et al.|∞",
-        "Broken|B et al.|2",
-        "Sharp|C et al.|1",
-        "Kept|A et al.|0.5",
+        "Endless|B et al., at\xa0ε\xa0=\xa01/4|∞",
+        "Broken|B et al., at\xa0ε\xa0=\xa01/3|2",
+        "Sharp|C et al., at\xa0ε\xa0=\xa01|1",
+        "Kept|A et al., at\xa0ε\xa0=\xa01|0.5",
     ]
     assert [bar["style"] for bar in page.find_all(class_="promise-bar")] == [
         "width: 100.0%",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,7 +17,7 @@ from checks import each
 
 from companion.ledger.card import anchor
 from companion.ledger.files import load_ledger
-from companion.ledger.results import ran, result_pages, results_list, script_of, with_results
+from companion.ledger.results import ran, result_pages, results_list, script_of, with_results, words_of
 from companion.ledger.scoreboard import Entry
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,6 +27,8 @@ GRAVE = ("privacy broken", "theorem false")
 BOOK = {"author": "Founders", "version": "1"}
 #: Words of a page that fits on one screen, and of a title; lines of code, and their columns.
 LONGEST, TITLE, LINES, COLUMNS = 330, 12, 10, 76
+#: Words that say what a page's words mean; capitals that need no word of their own: a theorem's condition.
+MEANT, OTHERS = 170, {"A2"}
 
 
 def paged() -> list[str]:
@@ -34,7 +39,7 @@ def scripted() -> list[str]:
     return [name for name in paged() if script_of(ROOT, name)]
 
 
-def made(name: str, **options: str) -> str:
+def made(name: str, **options: Any) -> str:
     entry = Entry(LEDGER[name], LEDGER[name].verdict)
     picture = LEDGER[name].page.picture
     figures = {f"{picture}.svg": b"<svg/>"} if picture else {}
@@ -54,13 +59,49 @@ def test_a_page_is_short_and_says_what_it_must(name: str) -> None:
     page = claim.page
     assert page is not None
     assert len(page.title.split()) <= TITLE
-    parts = (page.printed, page.why, page.numbers, page.argument, page.instead or claim.corrected)
+    parts = (page.printed, page.why, page.numbers, page.argument, page.instead)
     assert sum(len(part.split()) for part in parts if part) <= LONGEST
     assert len(re.findall(r"[.!?](?= [A-Z]|$)", page.why)) in (2, 3)
     assert text.startswith(f"# {page.title}\n")
     assert "make run CHAPTER=" in text
     assert "put to them" in text
     assert not re.search(r"<pre>[^<]*\n\n", text), "an empty line ends HTML in Markdown"
+
+
+@each("name", paged)
+def test_a_page_says_what_to_do_and_what_its_words_mean(name: str) -> None:
+    """Of names in capitals, and of words that a first course in probability does not have."""
+    page, text = LEDGER[name].page, made(name)
+    assert page.instead
+    assert re.search(r"\*\*What (follows|holds instead, and what to do):\*\* \S", text)
+    words = words_of(ROOT, page)
+    said = " ".join(filter(None, (page.printed, page.why, page.argument, page.instead)))
+    meant = " ".join(f"{word} {says}" for word, says in words)
+    assert sum(len(says.split()) for _, says in words) <= MEANT
+    strange = r"\b(?:[2A-Z]?[A-Z]{2,}|Mallows|Friedman|Laplace|total variation|ridge|ℓ∞|ℓ2|net wins|rank centrality)"
+    assert sorted(set(re.findall(strange, said)) - set(re.findall(strange, meant)) - OTHERS) == []
+    assert all(f"<i>{word}</i>" in html.unescape(text) for word, _ in words)
+
+
+def test_every_word_is_on_a_page() -> None:
+    known = yaml.safe_load((ROOT / "data" / "results" / "words.yml").read_text(encoding="utf-8"))
+    used = {word for name in paged() for word, _ in words_of(ROOT, LEDGER[name].page)}
+    assert {it["word"] for it in known} == used
+
+
+def test_every_page_has_a_picture_that_a_chapter_draws() -> None:
+    shown: dict[str, str] = {}
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_bytes())["cells"]:
+            if found := re.search(r'show\(\s*"([a-z0-9-]+)"', "".join(cell["source"])):
+                shown[found[1]] = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+    pictures = {name: LEDGER[name].page.picture for name in paged()}
+    assert [name for name, picture in pictures.items() if len(shown.get(str(picture), "")) <= 40] == []
+
+
+def test_a_picture_is_told_to_who_cannot_see_it() -> None:
+    name = next(name for name in paged() if LEDGER[name].page.picture)
+    assert ":alt: Two lines part.\n" in made(name, spoken={str(LEDGER[name].page.picture): "Two lines part."})
 
 
 @each("name", scripted)
@@ -82,7 +123,7 @@ def test_the_lines_run_where_nothing_of_ours_is(name: str, tmp_path: Path) -> No
 
 
 def test_every_file_of_lines_belongs_to_a_page() -> None:
-    files = {path.stem for path in (ROOT / "data" / "results").glob("*")}
+    files = {path.stem for path in (ROOT / "data" / "results").glob("*.py")}
     assert files == {anchor(name) for name in scripted()}
 
 

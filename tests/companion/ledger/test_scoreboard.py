@@ -157,6 +157,17 @@ def test_an_author_reads_first_what_is_gravest_and_what_holds(board):
     assert "errata-summary" not in board.errata("qiao2021")
 
 
+@pytest.mark.parametrize(("kind", "said"), [("algorithm", "B ."), ("sentence", "1 sentence.")])
+def test_where_no_theorem_holds_an_author_reads_what_does(board, tmp_path, kind, said):
+    (tmp_path / "data" / "claims" / "cai2025.yml").write_text(
+        LEDGER.replace("where: B, kind: lemma", f"where: B, kind: {kind}")
+    )
+    head, *_ = BeautifulSoup(Scoreboard("records.json").errata("cai2025"), "html.parser").select(".errata-summary")
+    *_, last = head.find_all("p")
+    line = " ".join(last.get_text(" ", strip=True).split())
+    assert line == f"Theorems, lemmas and corollaries that hold as printed: none. What does: {said}"
+
+
 def test_what_an_author_is_sent(board):
     entry = next(it for it in board.entries if it.claim.id == "cai2025:e")
     assert entry.text.splitlines()[1] == "Printed: it is ε̃ 50% of a_b"

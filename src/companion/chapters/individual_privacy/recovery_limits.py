@@ -8,6 +8,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -16,10 +17,13 @@ from companion.chapters.individual_privacy import packings
 from companion.chapters.individual_privacy.noisy_counts import ENOUGH, SIZES, failure_bound
 from companion.chapters.individual_privacy.voter_estimation import rate
 from companion.instruments.allowance import ROUNDING, agree
+from companion.instruments.style import COLOURS, key, note, panels, styled
 from companion.ledger.claim import Check, amended, argument, claim, printed, supplied
 
 #: Theorem 3.4 is evaluated at nu_1 = nu_2 = NU.
 NU = 0.5
+#: With what probability every private set is said to fail, at least.
+LEAST_FAILURE = 0.1
 
 
 def random_set_failure(n_items: int, k: int, tolerance: int) -> float:
@@ -37,6 +41,36 @@ def blind_sets(sizes: Iterable[int]) -> pd.DataFrame:
         failure = {"largest u": k - 1, "failure": random_set_failure(n, k, k - 1)}
         rows.append({"items": n, "k": k} | failure | {"u": u, "failure at u": random_set_failure(n, k, u)})
     return pd.DataFrame(rows)
+
+
+def blind_failures(sizes: Iterable[int]) -> pd.DataFrame:
+    """A blind half of the items at every tolerance: ``items``, ``k``, ``u``, ``share`` u / k, ``failure`` (exact)."""
+    rows = [(n, n // 2, u, 2 * u / n, random_set_failure(n, n // 2, u)) for n in sizes for u in range(n // 2)]
+    return pd.DataFrame(rows, columns=["items", "k", "u", "share", "failure"])
+
+
+@styled
+def draw_blind_failures(frame: pd.DataFrame) -> Figure:
+    """Chance of failure against the tolerance, and the level that no private method is said to fall below."""
+    message = "A blind draw misses less than the theorem calls unavoidable"
+    figure, (axes,) = panels(message=message, height=2.8)
+    axes.axhspan(0, LEAST_FAILURE, color=COLOURS[1], alpha=0.15, lw=0)
+    looks = ((COLOURS[2], ":", "D"), (COLOURS[4], "--", "s"), (COLOURS[0], "-", ""))
+    for (n, part), (colour, dashes, mark) in zip(frame.groupby("items"), looks, strict=True):
+        axes.plot(
+            part.share, part.failure, color=colour, ls=dashes, marker=mark, clip_on=False, label=f"blind, {n:,} items"
+        )
+    axes.axhline(LEAST_FAILURE, color=COLOURS[1], label="said to be unavoidable: 1/10")
+    axes.set(xlim=(0, 1), ylim=(0, 1.03))
+    axes.set_xlabel("tolerance: share of the top k that may be missed")
+    axes.set_ylabel("chance of missing more")
+    key(figure, *axes.get_legend_handles_labels(), columns=4)
+    note(
+        figure,
+        "k is half of the items. A blind draw looks at no data, so it is perfectly private. Shaded: where the theorem "
+        "says that no private method can be, at any tolerance.",
+    )
+    return figure
 
 
 def tolerant_recovery(

@@ -63,9 +63,12 @@ def frame(epsilon: float) -> pd.DataFrame:
 
 
 def numbers(table: pd.DataFrame) -> dict[str, str]:
-    """Of the mechanisms as printed, as text: how many there are, and lose more than is claimed; factors of these."""
+    """Of the mechanisms as printed, as text: how many there are, and lose more than is claimed; their factors, and
+    the loss of TRUN, of which a sentence speaks.
+    """
     printed = table[table.calibration == "as printed"].set_index("mechanism")
     shares = {f"share-{name}": f"{share:.3g}" for name, share in printed.share.items()}
+    shares |= {f"loss-{name}": f"{loss:.3g}" for name, loss in printed.exact.items() if name == Trun.__name__}
     least = printed.share.idxmin()
     return shares | {
         "epsilon": f"{table.epsilon.iloc[0]:g}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import is_dataclass
+from fractions import Fraction
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
@@ -172,7 +173,7 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
     for axes, paper in zip(made, papers, strict=True):
         rows = frame[frame.paper == paper].reset_index(drop=True)
         for place, row in rows.iterrows():
-            _draw_row(axes, place, row)
+            _draw_row(axes, place, row, said="epsilon" in frame)
         axes.set_yticks(range(len(rows)), rows.mechanism)
         for label, calibration in zip(axes.get_yticklabels(), rows.calibration, strict=True):
             label.set_color(_LOOK[calibration]["color"])
@@ -191,7 +192,8 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
+def _draw_row(axes: Axes, place: int, row: pd.Series, *, said: bool) -> None:
+    """A mechanism's marks, and by how much it loses more; at which promise, unless that is `said` for all."""
     look = _LOOK[row.calibration]
     found = (row.get(key, LOW * row.claimed) / row.claimed for key in ("lower", "exact", "guarantee"))
     lower, exact, guarantee = (np.clip(it, LOW, HIGH) for it in found)
@@ -205,11 +207,13 @@ def _draw_row(axes: Axes, place: int, row: pd.Series) -> None:
         size = 13 if marker == "|" and not beyond else 6
         axes.plot(value, place, marker=beyond or marker, color=look["color"], markersize=size, linestyle="")
     if row.calibration == "as printed" and row.share > 1:
-        said = f"× {row.share:.3g}".replace("inf", "∞")
+        times = f"× {row.share:.3g}".replace("inf", "∞")
+        if not said:
+            times += f" at ε = {Fraction(row.claimed).limit_denominator(100)}"
         side: dict[str, Any] = {"xytext": (6, 0), "va": "center"}
         if top > HIGH / 3 or guarantee > 1.05 * top:  # no room to the right
             side = {"xytext": (-6, 3), "ha": "right", "va": "bottom"}
-        axes.annotate(said, (top, place), textcoords="offset points", fontsize=8.5, **side)
+        axes.annotate(times, (top, place), textcoords="offset points", fontsize=8.5, **side)
 
 
 def _legend(sampled: bool) -> list[Line2D]:

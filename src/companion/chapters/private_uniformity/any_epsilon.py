@@ -123,6 +123,8 @@ def numbers(
         "odds": plain(math.exp(lost)),
         "promised": f"{epsilon:.2g}",
         "odds-promised": plain(math.exp(epsilon)),
+        "factor": f"{lost / epsilon:.2g}",
+        "factor-ceiling": f"{math.log((2 - delta) / delta) / epsilon:.2g}",
         "ceiling": f"{math.log((2 - delta) / delta):.2f}",
         "items": f"{n_items:,}",
         "rankings": f"{rankings:,}",

@@ -9,10 +9,12 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy import stats
 
 from companion.instruments.allowance import ROUNDING
+from companion.instruments.style import COLOURS, key, note, panels, styled
 from companion.ledger.claim import Check, amended, claim, printed
 from companion.printed import busafekete2021 as paper
 from dprank.uniformity.laplace import LaplaceUnif
@@ -71,6 +73,45 @@ def check_sensitivity(sizes: Iterable[tuple[int, int]]) -> Iterator[Check]:
         yield amended(what, row["largest change"], "==", row["4P(1 − 1/k)"], error=ROUNDING)
         what = f"change less (4/k) Σ(|S| + 1), largest over the data, {of}: 0, attained"
         yield amended(what, row["beyond local"], "==", 0, error=ROUNDING)
+
+
+def split_leads(n_pairs: int, n_rankings: int) -> pd.DataFrame:
+    """``rankings`` that all agree, their signs +1 at so many ``pairs`` and -1 at the others: how far one can move Y.
+
+    ``moves``, exactly (one that agrees is replaced by its reverse: no change is larger), and the ``printed`` sum.
+    """
+    plus = np.arange(n_pairs + 1)
+    signs = np.where(np.arange(n_pairs) < plus[:, None], 1, -1)
+    sums = n_rankings * signs
+    moves = np.abs(statistic(sums - 2 * signs, n_rankings) - statistic(sums, n_rankings))
+    return pd.DataFrame(
+        {"rankings": n_rankings, "pairs": plus, "moves": moves, "printed": np.abs(4 / n_rankings * sums.sum(1))}
+    )
+
+
+@styled
+def draw_split_leads(frame: pd.DataFrame) -> Figure:
+    """What Y moves by, which is level, and the printed sum, which cancels."""
+    message = "Signs cancel in the printed sum, and not in Y"
+    figure, (axes,) = panels(message=message, height=2.8)
+    axes.plot(frame.pairs, frame.moves, color=COLOURS[0], label="how far one ranking can move Y")
+    axes.plot(frame.pairs, frame.printed, color=COLOURS[1], ls="--", label="the printed sum")
+    least = frame.loc[frame.printed.idxmin()]
+    axes.plot(least.pairs, least.printed, "s", color=COLOURS[1])
+    axes.plot(least.pairs, least.moves, "o", color=COLOURS[0])
+    for said, at, above in ((f"{least.moves:,.0f}", least.moves, -14), (f"{least.printed:,.0f}", least.printed, -1)):
+        axes.annotate(said, (least.pairs, at), (10, above), textcoords="offset points", fontsize=9)
+    axes.set(xlim=(0, frame.pairs.max()), ylim=(-60, 1.1 * frame.moves.max()))
+    axes.set_xlabel("pairs with sign +1; all others have −1")
+    axes.set_ylabel("change of Y")
+    key(figure, *axes.get_legend_handles_labels(), columns=2)
+    pairs, rankings = frame.pairs.max(), frame.rankings.iloc[0]
+    note(
+        figure,
+        f"{rankings:,} rankings that all agree, {pairs:,} pairs of items. A sign says which item of a pair a ranking "
+        "puts first. Printed: Y moves in proportion to the orange line.",
+    )
+    return figure
 
 
 def laplace_loss(test: LaplaceUnif) -> float:

@@ -56,3 +56,19 @@ def test_the_bound_on_a_change_is_attained(monkeypatch):
     frame = central.sensitivities([(2, 3)])
     monkeypatch.setattr(central, "sensitivities", lambda sizes: frame.assign(**{"beyond local": -0.5}))
     assert not all(c.outcome for c in central.check_sensitivity([(2, 3)]) if c.about == "corrected")
+
+
+def test_signs_cancel_in_the_printed_sum_and_not_in_what_is_drawn():
+    """At a tiny size against all data, and as it is drawn."""
+    n_pairs, k = 2, 4
+    data = central.sign_data(n_pairs, k)
+    y = central.statistic(data, k)
+    change = np.abs(y[:, :, None] - y[:, None]).max(2)
+    frame = central.split_leads(n_pairs, k).set_index("pairs")
+    for pairs, row in frame.iterrows():
+        agreed = (data == k * np.where(np.arange(n_pairs) < pairs, 1, -1)).all(-1)
+        assert change[agreed].max() == row.moves
+        assert np.abs(4 / k * data[agreed].sum(-1)).max() == row.printed
+    assert frame.printed[1] == 0 < frame.moves[1] == central.sensitivities([(4, k)])["largest change"].iloc[0]
+    drawn = central.draw_split_leads(central.split_leads(500, 1000)).axes[0]
+    assert [text.get_text() for text in drawn.texts] == ["1,998", "0"]
