@@ -20,6 +20,7 @@ from mutations import faults
 from test_cli import run
 
 import dprank
+import dprank.cli.drawing
 from dprank._require import visible, visible_json
 from dprank.data.declaration import Declaration
 from dprank.plan.tags import TAGS
