@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from functools import cache
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from dprank._jit import njit
 from dprank._require import as_floats, require_generator, require_probability, require_whole, shown
 from dprank.aggregation.matrix import require_matrix
 
@@ -244,7 +244,7 @@ def _laws(most: int) -> NDArray[np.float64]:
     return laws
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _kwiksort(before, uniforms):
     n = len(before)
     order, spare = np.arange(n), np.empty(n, np.int64)
@@ -273,7 +273,7 @@ def _kwiksort(before, uniforms):
     return order
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _before_probabilities(before):
     n = len(before)
     masks = np.zeros(n, np.int64)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from dprank._jit import njit
 from dprank._require import MOST, MOST_AT_ONCE, as_floats, require_generator, require_real, require_whole, settle, shown
 from dprank.data.comparisons import Comparisons
 from dprank.models.draws import binomial, multinomial
@@ -385,7 +385,7 @@ def _rows(theta: ArrayLike, replicates: int | None) -> NDArray[np.float64]:
     return np.ascontiguousarray(theta)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _erdos_renyi(theta, probability, rng, played, wins):
     """One uniform number decides a pair: below P(compared and won), below P(compared), or above.
 

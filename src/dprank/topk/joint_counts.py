@@ -21,11 +21,11 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from dprank._jit import njit
 from dprank.privacy.noise import Source
 from dprank.privacy.thresholds import whole_below
 
@@ -232,7 +232,7 @@ def _taken(pool: list[int], number: int, rng: Source) -> list[int]:
     return taken
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _drawn_sets(
     rng: np.random.Generator, which: NDArray[np.intp], sizes: NDArray[np.int64], sums: NDArray[np.int64]
 ) -> NDArray[np.int64]:

@@ -6,10 +6,11 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
+
+from dprank._jit import njit
 
 __all__ = ["Overlap", "least_variance", "overlap_of", "random_sets"]
 
@@ -70,7 +71,7 @@ def _hypergeometric(others: int, own: int, length: NDArray[np.int64], held: NDAr
     return np.exp(log_ways(own, held) + log_ways(others, length - held) - log_ways(own + others, length))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def random_sets(own, overlap, codes, length, rng):
     """Random sets of so many codes, of which so many are a person's own.
 
@@ -109,7 +110,7 @@ def random_sets(own, overlap, codes, length, rng):
     return sets
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _swap(order, place, one, other):
     order[one], order[other] = order[other], order[one]
     place[order[one]], place[order[other]] = one, other

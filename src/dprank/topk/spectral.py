@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dprank._jit import njit
 from dprank._require import MOST_AT_ONCE, as_array, as_floats, require_at_least_0, require_real, require_whole
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.models.games import Games
@@ -370,7 +370,7 @@ def _rates(games: Games, shares: NDArray[np.float64]) -> sparse.csr_array:
     return rates
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _ergodicity(start, other, probability):
     n = start.size - 1
     row, least = np.zeros(n), 1.0
