@@ -12,7 +12,6 @@ from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dprank._frozen import FrozenFields
 from dprank._json import NO_RELEASE, alike, floats, loaded, names, number, plain, read, refuse, written
@@ -811,6 +810,8 @@ def source_of(rng: Source, mechanism: Any) -> Origin:
         return "seeded"
     guarantee: Guarantee = mechanism.guarantee
     if guarantee.epsilon > LARGE:
+        from scipy.special import expit
+
         warnings.warn(
             f"epsilon = {guarantee.epsilon:.6g} is above {LARGE:g}, which protects little: an even chance that "
             f"somebody's data are these may become one of {expit(guarantee.epsilon):.4%}",

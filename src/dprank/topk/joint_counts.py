@@ -22,8 +22,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from dprank._jit import njit
 from dprank.privacy.noise import Source
@@ -199,7 +199,11 @@ class Sets(Choices):
         losses = self._pairs()
         p, q = np.nonzero(self._apart())
         between, taken = q - p - 1, self.k - p - 1
-        alike = gammaln(between + 1) - gammaln(taken + 1) - gammaln(between - taken + 1)
+        alike = (
+            scipy.special.gammaln(between + 1)
+            - scipy.special.gammaln(taken + 1)
+            - scipy.special.gammaln(between - taken + 1)
+        )
         order = np.argsort(losses, kind="stable")
         return np.r_[0.0, losses[order]], np.logaddexp.accumulate(np.r_[0.0, alike[order]])
 

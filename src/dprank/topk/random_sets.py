@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from dprank._jit import njit
 
@@ -65,7 +65,7 @@ def _hypergeometric(others: int, own: int, length: NDArray[np.int64], held: NDAr
 
     def log_ways(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         with np.errstate(invalid="ignore"):
-            ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+            ways = scipy.special.gammaln(n + 1.0) - scipy.special.gammaln(k + 1.0) - scipy.special.gammaln(n - k + 1.0)
         return np.where((k >= 0) & (k <= n), ways, -np.inf)
 
     return np.exp(log_ways(own, held) + log_ways(others, length - held) - log_ways(own + others, length))
