@@ -109,7 +109,7 @@ def test_no_table_takes_a_name_for_its_own(question, tmp_path, capsys):
     assert run(capsys, "plan", question, "--items", tmp_path / "items.txt", *people)[0] == 0
 
 
-@pytest.mark.parametrize("what", ["shown_frame", "told", "ranges"])
+@pytest.mark.parametrize("what", ["shown_columns", "told", "ranges"])
 @pytest.mark.parametrize("written", [True, False])
 def test_what_fails_after_the_spending_loses_nothing(what, written, tmp_path, capsys, monkeypatch):
     """What could be tried beforehand went well: it fails the second time."""

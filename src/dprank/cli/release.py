@@ -12,8 +12,8 @@ from dprank._require import require_whole
 from dprank.cli.asked import SAY
 from dprank.cli.bounds import bound_of, require_room, told_of_bound
 from dprank.cli.commands import GROUPS
-from dprank.cli.counts import CountsFile, given_counts
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
+from dprank.cli.given import CountsFile, given_counts
 from dprank.cli.naming import named, whose
 from dprank.cli.options import (
     Alias,

@@ -12,7 +12,6 @@ import secrets
 import sys
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
-from importlib.metadata import version
 from types import ModuleType
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -119,6 +118,8 @@ def _opendp() -> Any:
         from opendp.mod import enable_features
     except ImportError:
         raise ImportError("secure noise needs OpenDP: pip install opendp") from None
+    from importlib.metadata import version
+
     found, least = version("opendp"), ".".join(map(str, OPENDP))
     final = found.replace(".", "").isdigit()
     if (*map(int, re.findall(r"\d+", found)[:3]), final) < (*OPENDP, True):

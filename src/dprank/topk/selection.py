@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._jit import njit
 from dprank._require import require_generator, require_one_of, require_positive
-from dprank.data.tallies import is_series, require_values
+from dprank.data.tallies import labels_of, require_values
 from dprank.privacy import noise as noises
 from dprank.privacy.guarantee import Adjacency
 from dprank.topk.noise_laws import LAWS, Noise
@@ -151,7 +151,8 @@ def named(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[An
     >>> named(pd.Series([90, 10], ["flu", "gout"]), np.array([1])).tolist(), named([90, 10], np.array([1])).tolist()
     (['gout'], [1])
     """
-    return values.index.to_numpy()[codes] if is_series(values) else codes
+    labels = labels_of(values)
+    return codes if labels is None else labels[codes]
 
 
 def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -169,7 +170,7 @@ def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray
     [0, 1]
     """
     codes = np.sort(codes)
-    if not is_series(values):
+    if labels_of(values) is None:
         return codes
     labels = named(values, codes)
     if labels.dtype != object:
