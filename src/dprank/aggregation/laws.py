@@ -346,11 +346,7 @@ def _signs(
     """Chance that a centre with noise is above 0, and that it is 0."""
     if law == "continuous":
         x = centres / scale
-        above = (
-            scipy.special.ndtr(x)
-            if noise == "gaussian"
-            else np.where(x > 0, 1 - np.exp(-abs(x)) / 2, np.exp(-abs(x)) / 2)
-        )
+        above = scipy.special.ndtr(x) if noise == "gaussian" else np.where(x > 0, 1 - (t := np.exp(-abs(x)) / 2), t)
         return above, np.zeros(np.shape(centres))
     reach = math.ceil(_REACH[noise] * scale) + math.ceil(np.abs(centres).max())
     grid, mass = whole_noise(noise, scale, reach)
