@@ -315,7 +315,7 @@ def fuzz(names: list[str], seconds: int, jobs: int, seed: int = 0) -> int:
     import atheris
 
     # numba cannot compile what is traced
-    kernels = [path for path in (ROOT / "src").rglob("*.py") if "numba" in path.read_text(encoding="utf-8")]
+    kernels = [path for path in (ROOT / "src").rglob("*.py") if "njit(" in path.read_text(encoding="utf-8")]
     untraced = [".".join(path.relative_to(ROOT / "src").with_suffix("").parts) for path in kernels]
     with atheris.instrument_imports(include=["dprank", "tomllib"], exclude=untraced):
         found = readers()

@@ -143,7 +143,7 @@ def options(rng: Random, question: str, it: Any, folder: Path) -> list[str]:
 @cache
 def takes(question: str) -> set[str]:
     """Flags of a question."""
-    command = dprank.cli._command().commands["release"].commands[question]
+    command = dprank.cli._command().commands["release"].commands[question].whole
     return {name for it in command.params for name in (*it.opts, *it.secondary_opts)}
 
 

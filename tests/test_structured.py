@@ -13,6 +13,7 @@ import pytest
 import structured
 
 import dprank.cli
+import dprank.cli.records
 from dprank.data.comparisons import Comparisons
 
 #: Of this seed every kind of input is among the first, and nobody audits, which takes longest.

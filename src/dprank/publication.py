@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, Literal, cast
 
@@ -468,6 +467,8 @@ def _require_top(release: Release, top: Any) -> int | None:
 
 @cache
 def _software() -> Mapping[str, str]:
+    from importlib.metadata import version
+
     return {name: version(name) for name in SOFTWARE} | {"python": platform.python_version()}
 
 

@@ -12,7 +12,6 @@ from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dprank._frozen import FrozenFields
 from dprank._json import NO_RELEASE, alike, floats, loaded, names, number, plain, read, refuse, written
@@ -138,6 +137,10 @@ class Release(FrozenFields):
     @abstractmethod
     def to_frame(self) -> Any:
         """The answer as a pandas.DataFrame."""
+
+    @abstractmethod
+    def _columns(self) -> dict[str, Any]:
+        """What it is made of, where pandas need not be there."""
 
     def __str__(self) -> str:
         return visible("; ".join(filter(None, [self._said(), self._promised()])))
@@ -563,7 +566,7 @@ class Selection(Release):
         # the places are of the values, which may be in another order than the items
         if self.values is None or getattr(self.mechanism, "value_scale", None) is None or not 1 < len(self) <= _DRAWN:
             return None
-        table = self.intervals()
+        table = self._open_places(0.95)
         at = list(zip(table["lowest"].tolist(), table["highest"].tolist(), strict=True))
         if not all(low <= place <= high for place, (low, high) in enumerate(at, 1)):
             return None
@@ -573,8 +576,11 @@ class Selection(Release):
         """A row an item: item, and value where there are any."""
         import pandas as pd
 
+        return pd.DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"item": self.items}
-        return pd.DataFrame(columns if self.values is None else columns | {"value": self.values})
+        return columns if self.values is None else columns | {"value": self.values}
 
     def intervals(self, level: float = 0.95) -> Any:
         """Which places among the chosen the noise on their values leaves open, for all of them at once.
@@ -612,6 +618,10 @@ class Selection(Release):
         1     1       1        2
         2     2       3        3
         """
+        return self.to_frame().assign(**self._open_places(level))
+
+    def _open_places(self, level: float) -> dict[str, NDArray[np.int64]]:
+        """The columns lowest and highest of `intervals`."""
         scale = getattr(self.mechanism, "value_scale", None)
         if scale is None or self.values is None or len(self.values) < 2:
             raise ValueError(
@@ -620,7 +630,7 @@ class Selection(Release):
         sign = 1.0 if self.mechanism.largest else -1.0
         noise = ScoreNoise("laplace", scale, 1.0 if self.values.dtype.kind in "iu" else 0.0)
         lowest, highest = place_intervals(sign * self.values.astype(np.float64), noise, level)
-        return self.to_frame().assign(lowest=lowest, highest=highest)
+        return {"lowest": lowest, "highest": highest}
 
     def _said(self) -> str:
         ordered = getattr(self.mechanism, "ordered", False)
@@ -690,7 +700,10 @@ class Decision(Release):
         """One row: reject, statistic, threshold, p_value."""
         import pandas as pd
 
-        return pd.DataFrame([{it.name: getattr(self, it.name) for it in self._output()}])
+        return pd.DataFrame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        return {it.name: [getattr(self, it.name)] for it in self._output()}
 
     def _said(self) -> str:
         said = "the rankings are not uniform" if self.reject else "uniform rankings are not refuted"
@@ -811,6 +824,8 @@ def source_of(rng: Source, mechanism: Any) -> Origin:
         return "seeded"
     guarantee: Guarantee = mechanism.guarantee
     if guarantee.epsilon > LARGE:
+        from scipy.special import expit
+
         warnings.warn(
             f"epsilon = {guarantee.epsilon:.6g} is above {LARGE:g}, which protects little: an even chance that "
             f"somebody's data are these may become one of {expit(guarantee.epsilon):.4%}",

@@ -25,7 +25,7 @@ from dprank.sentences import (
     of_data,
     promised,
     ranges,
-    shown_frame,
+    shown_columns,
     shown_rows,
     told,
     unit_of,
@@ -74,7 +74,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     if guarantee is None:  # pragma: no cover - `read_publication` refuses it
         raise ValueError("guarantee = None")
     drawing = sampled(file["ranges"])
-    found, frame = ranges(release, *drawing), shown_frame(release, *drawing)
+    found, columns = ranges(release, *drawing), shown_columns(release, *drawing)
     sure = gain(guarantee.epsilon, guarantee.delta)
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     sentences = told(release, found, file["top"], unit, bound)
@@ -107,7 +107,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     first += [f"{release.mark[0].upper()}{release.mark[1:]}."] if release.mark else []
     first = [*of_data(file), *first]
     picture = _picture(release, found)
-    tabled = frame if file["question"] in ("ranking", "consensus", "topk") else None
+    tabled = columns if file["question"] in ("ranking", "consensus", "topk") else None
     if form == "html":
         return _page(title, first, tabled, parts, picture)
     lines = [f"# {_marked(title)}", ""]
@@ -115,8 +115,8 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
     for line in first:
         lines += [_marked(line) if line == asked else f"**{_marked(line)}**", ""]
     if tabled is not None:
-        rows = [" | ".join(_marked(str(value)) for value in row) for row in tabled.itertuples(index=False)]
-        lines += [f"| {' | '.join(map(str, tabled.columns))} |", "|" + " --- |" * len(tabled.columns)]
+        rows = [" | ".join(_marked(str(value)) for value in row) for row in zip(*tabled.values(), strict=True)]
+        lines += [f"| {' | '.join(tabled)} |", "|" + " --- |" * len(tabled)]
         lines += [f"| {row} |" for row in rows]
     if picture:
         letters = typed(picture)
@@ -227,9 +227,13 @@ _STYLE = (
 
 
 def _page(
-    title: str, first: list[str], frame: Any | None, parts: Mapping[str, list[str]], picture: Places | None
+    title: str,
+    first: list[str],
+    columns: dict[str, list[Any]] | None,
+    parts: Mapping[str, list[str]],
+    picture: Places | None,
 ) -> str:
-    table = "" if frame is None else f"<table>{_head(frame)}{_rows(frame)}</table>"
+    table = "" if columns is None else f"<table>{_head(columns)}{_rows(columns)}</table>"
     sections = [
         f"<h2>{html.escape(heading)}</h2><ul>{''.join(f'<li>{_escaped(line)}</li>' for line in said)}</ul>"
         for heading, said in parts.items()
@@ -244,14 +248,14 @@ def _page(
     )
 
 
-def _head(frame: Any) -> str:
-    return f"<tr>{''.join(f'<th>{html.escape(str(column))}</th>' for column in frame.columns)}</tr>"
+def _head(columns: dict[str, list[Any]]) -> str:
+    return f"<tr>{''.join(f'<th>{html.escape(column)}</th>' for column in columns)}</tr>"
 
 
-def _rows(frame: Any) -> str:
-    begun = ["<td class=item>" if column == "item" else "<td>" for column in frame.columns]
+def _rows(columns: dict[str, list[Any]]) -> str:
+    begun = ["<td class=item>" if column == "item" else "<td>" for column in columns]
     cells = (
         "".join(f"{begin}{_escaped(str(it))}</td>" for begin, it in zip(begun, row, strict=True))
-        for row in frame.itertuples(index=False)
+        for row in zip(*columns.values(), strict=True)
     )
     return "".join(f"<tr>{row}</tr>" for row in cells)

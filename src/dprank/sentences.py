@@ -33,7 +33,7 @@ __all__ = [
     "ranges",
     "right",
     "said_of",
-    "shown_frame",
+    "shown_columns",
     "shown_rows",
     "told",
     "unit_of",
@@ -105,7 +105,7 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
     if isinstance(release, Selection):
         if release.values is None or len(release.values) < 2 or getattr(mechanism, "value_scale", None) is None:
             return []
-        return [_range(release.intervals(LEVEL), None, None)]
+        return [_range(release._open_places(LEVEL), None, None)]
     if not isinstance(release, Ranking) or not hasattr(mechanism, "open_places"):
         return []
     asks = getattr(mechanism, "asks_persons", False)
@@ -143,23 +143,29 @@ def shown_rows(release: Release) -> Any:
     return np.arange(len(release.items)) if isinstance(release, Ranking | Selection) else np.arange(1)
 
 
-def shown_frame(release: Release, sampling: Sampling | None = None, persons: int | None = None) -> Any:
+def shown_columns(
+    release: Release, sampling: Sampling | None = None, persons: int | None = None
+) -> dict[str, list[Any]]:
     """What a reader sees: the release's table, with the places that noise, and then sampling, leave open.
 
     Scores go by their unit, and have no digit below the noise. Where the noise leaves every place open, none is shown.
     """
-    frame, rule = release.to_frame(), rule_of(release.mechanism)
-    found = ranges(release, sampling, persons)
-    for name in {"score", "value"} & set(frame.columns):
-        frame[name] = rounded(release, frame[name])
-        frame = frame.rename(columns={name: rule.unit if rule and rule.unit else name})
+    rule, found = rule_of(release.mechanism), ranges(release, sampling, persons)
+    columns: dict[str, list[Any]] = {}
+    for name, values in release._columns().items():
+        if name in ("score", "value"):
+            columns[rule.unit if rule and rule.unit else name] = rounded(release, values)
+        else:
+            columns[name] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     for one in found:
         pairs = zip(one["lowest"], one["highest"], strict=True)
         name = f"{LEVEL:.0%} range" + (" with sampling" if one["sampling"] else "")
-        frame = frame.assign(**{name: [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]})
+        columns[name] = [f"{a}" if a == b else f"{a} to {b}" for a, b in pairs]
+    rows = shown_rows(release)
     if isinstance(release, Ranking) and found and is_open(found[0]):
-        frame = frame.drop(columns="place").iloc[np.argsort(release.order)]
-    return frame.iloc[shown_rows(release)] if isinstance(release, Selection) else frame
+        del columns["place"]
+        rows = np.argsort(release.order)
+    return {name: [values[row] for row in rows] for name, values in columns.items()}
 
 
 def answer(

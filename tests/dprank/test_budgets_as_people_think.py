@@ -324,7 +324,7 @@ def test_a_plan_warns_of_delta_too(delta, warned):
 # --- nothing spent is lost -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("what", ["publish", "shown_frame", "told", "SECURE.discrete_laplace"])
+@pytest.mark.parametrize("what", ["publish", "shown_columns", "told", "SECURE.discrete_laplace"])
 def test_what_would_fail_after_the_spending_is_tried_before(what, folder, capsys, monkeypatch):
     def fails(*_, **__):
         raise ValueError("it cannot be")

@@ -5,15 +5,18 @@ import re
 import textwrap
 from collections import defaultdict
 from functools import cache
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+
+import pytest
 
 import dprank
 
 HOME = Path(dprank.__file__).parent
 #: From the ground up. What stands on one floor knows nothing of its neighbours.
 FLOORS = (
-    {"_binomial", "_require", "_quadrature", "_search", "_typed"},
+    {"_binomial", "_door", "_jit", "_require", "_quadrature", "_search", "_typed"},
     {"_frozen", "_picture"},
     {"_notebook"},
     {"data"},
@@ -101,6 +104,18 @@ def test_every_name_at_the_front_door_is_what_its_room_has():
     told = {name for name in imports(HOME / "__init__.py") if name.startswith("dprank.")}
     assert told == {f"dprank.{home}.{name}" for name, home in dprank._HOMES.items()}
     assert callable(dprank.audit)
+
+
+@pytest.mark.parametrize("room", ["aggregation", "audit", "pairwise", "plan", "topk", "uniformity"])
+def test_every_name_at_the_door_of_a_room_is_what_its_module_has(room):
+    here = import_module(f"dprank.{room}")
+    homes = {f"{home}.{name}" for home, names in here._HOMES.items() for name in names.split()}
+    told = {name for name in imports(HOME / room / "__init__.py") if name.startswith("dprank.") and "_door" not in name}
+    assert homes <= told
+    assert {name.rpartition(".")[2] for name in told} == set(here.__all__)
+    for name in told:
+        home, _, last = name.rpartition(".")
+        assert getattr(here, last) is getattr(import_module(home), last)
 
 
 def blocks(doc):

@@ -16,7 +16,7 @@ from dprank.privacy.noise import SecureSource
 from dprank.publication import identifier, publish, read_publication
 from dprank.report import _percent, report
 from dprank.scored import left_out_of, rounded, rule_of, step_of, supposes
-from dprank.sentences import MISFIT, NOTHING, UNKNOWN, answer, counted, ranges, said_of, shown_frame, told
+from dprank.sentences import MISFIT, NOTHING, UNKNOWN, answer, counted, ranges, said_of, shown_columns, told
 
 RNG = np.random.default_rng
 
@@ -205,7 +205,7 @@ def test_no_digit_is_below_the_noise(scale, step, shown):
     assert step_of(release) == pytest.approx(step)
     assert step <= math.sqrt(2) * scale
     assert rounded(release, [94.333333])[0] == shown
-    column = shown_frame(release).iloc[:, 2]
+    column = list(shown_columns(release).values())[2]
     assert len({len(it.partition(".")[2]) for it in column}) == 1
     assert "-0" not in rounded(release, [-0.04, -0.4])[0].replace("-0.4", "")
 
@@ -220,14 +220,14 @@ def test_values_are_people_and_table_and_picture_have_one_order():
             for seed in range(20):
                 release = mechanism.release(values, RNG(seed))
                 text = publish(release, "topk")
-                frame = shown_frame(release)
-                assert list(frame.columns[:2]) == ["item", "people"]
-                numbers = [int(it) for it in frame.people]
+                columns = shown_columns(release)
+                assert list(columns)[:2] == ["item", "people"]
+                numbers = [int(it) for it in columns["people"]]
                 assert numbers == sorted(numbers, reverse=largest)
                 page = report(text, "html")
-                names = re.findall(r'font-size="14" stroke="none">(\d)<', page) or [str(it) for it in frame.item]
-                assert names == [str(it) for it in frame.item] == re.findall(r"<tr><td class=item>(\d)</td>", page)
-        assert str(frame.item.iloc[0]) == first or largest
+                names = re.findall(r'font-size="14" stroke="none">(\d)<', page) or [str(it) for it in columns["item"]]
+                assert names == [str(it) for it in columns["item"]] == re.findall(r"<tr><td class=item>(\d)</td>", page)
+        assert str(columns["item"][0]) == first or largest
 
 
 def test_grammar_of_one():

@@ -20,6 +20,7 @@ from mutations import faults
 from test_cli import run
 
 import dprank
+import dprank.cli.drawing
 from dprank._require import visible, visible_json
 from dprank.data.declaration import Declaration
 from dprank.plan.tags import TAGS
@@ -108,7 +109,7 @@ def test_no_table_takes_a_name_for_its_own(question, tmp_path, capsys):
     assert run(capsys, "plan", question, "--items", tmp_path / "items.txt", *people)[0] == 0
 
 
-@pytest.mark.parametrize("what", ["shown_frame", "told", "ranges"])
+@pytest.mark.parametrize("what", ["shown_columns", "told", "ranges"])
 @pytest.mark.parametrize("written", [True, False])
 def test_what_fails_after_the_spending_loses_nothing(what, written, tmp_path, capsys, monkeypatch):
     """What could be tried beforehand went well: it fails the second time."""

@@ -15,17 +15,22 @@ One release answers for one set of ballots: two releases cost the sum of their e
 Without privacy: `pairwise_fractions`, then `kemeny`'s order of least `kemeny_score`.
 """
 
-from dprank.aggregation.exponential import ExponentialMechanism
-from dprank.aggregation.kemeny import Consensus, KemenyTimeout
-from dprank.aggregation.local_borda import LocalBorda
-from dprank.aggregation.local_kwiksort import LocalKwikSort
-from dprank.aggregation.local_reports import LocalMatrix
-from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
-from dprank.aggregation.noisy_matrix import NoisyMatrix
-from dprank.aggregation.private_borda import PrivateBorda
-from dprank.aggregation.private_footrule import PrivateFootrule
-from dprank.aggregation.private_kwiksort import PrivateKwikSort
-from dprank.aggregation.winner import PrivateWinner
+from typing import TYPE_CHECKING
+
+from dprank._door import door
+
+if TYPE_CHECKING:
+    from dprank.aggregation.exponential import ExponentialMechanism
+    from dprank.aggregation.kemeny import Consensus, KemenyTimeout
+    from dprank.aggregation.local_borda import LocalBorda
+    from dprank.aggregation.local_kwiksort import LocalKwikSort
+    from dprank.aggregation.local_reports import LocalMatrix
+    from dprank.aggregation.matrix import kemeny_score, pairwise_fractions, shrink
+    from dprank.aggregation.noisy_matrix import NoisyMatrix
+    from dprank.aggregation.private_borda import PrivateBorda
+    from dprank.aggregation.private_footrule import PrivateFootrule
+    from dprank.aggregation.private_kwiksort import PrivateKwikSort
+    from dprank.aggregation.winner import PrivateWinner
 
 __all__ = [
     "Consensus",
@@ -43,3 +48,17 @@ __all__ = [
     "pairwise_fractions",
     "shrink",
 ]
+_HOMES = {
+    "dprank.aggregation.exponential": "ExponentialMechanism",
+    "dprank.aggregation.kemeny": "Consensus KemenyTimeout",
+    "dprank.aggregation.local_borda": "LocalBorda",
+    "dprank.aggregation.local_kwiksort": "LocalKwikSort",
+    "dprank.aggregation.local_reports": "LocalMatrix",
+    "dprank.aggregation.matrix": "kemeny_score pairwise_fractions shrink",
+    "dprank.aggregation.noisy_matrix": "NoisyMatrix",
+    "dprank.aggregation.private_borda": "PrivateBorda",
+    "dprank.aggregation.private_footrule": "PrivateFootrule",
+    "dprank.aggregation.private_kwiksort": "PrivateKwikSort",
+    "dprank.aggregation.winner": "PrivateWinner",
+}
+__getattr__ = door(__name__, _HOMES)

@@ -6,10 +6,10 @@ import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Self, get_args
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._jit import njit
 from dprank._require import (
     require_at_least_0,
     require_generator,
@@ -225,7 +225,7 @@ def _subset_sums(columns: NDArray[np.float64]) -> NDArray[np.float64]:
     return table
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _log_sums(low, high, rate):
     """Log of the weight of all orders of every subset; the last item pays for all that it should have preceded."""
     m = len(low)
@@ -246,7 +246,7 @@ def _log_sums(low, high, rate):
     return logs
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _mean(logs, low, high, rate):
     m = len(low)
     half = m // 2
@@ -260,7 +260,7 @@ def _mean(logs, low, high, rate):
     return means[-1]
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _draw(logs, low, high, rate, uniform):
     """Orders from the last place to the first."""
     m = len(low)

@@ -9,11 +9,11 @@ from itertools import count
 from time import monotonic
 from typing import Any, Literal, get_args
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import FrozenFields
+from dprank._jit import njit
 from dprank._require import require_one_of, require_real
 from dprank.aggregation.local_search import local_search
 from dprank.aggregation.matrix import kemeny_score, require_fractions, shrink
@@ -199,7 +199,7 @@ def _by_subsets(w: NDArray[np.float64]) -> NDArray[np.int64]:
     return _recover(w, _least_costs(w))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _least_costs(w):
     """Least cost of ordering every set of items among themselves; a set is the number whose bits are its items.
 
@@ -244,7 +244,7 @@ def _least_costs(w):
     return best
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _lowest(s):
     """Number of the lowest bit that is set."""
     v = 0
@@ -253,7 +253,7 @@ def _lowest(s):
     return v
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _recover(w, best):
     """The order behind the last entry of the table, from its end."""
     m = len(w)
@@ -387,7 +387,7 @@ class _Relaxation:
         return full
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _violated(x, most):
     """Up to `most` triples i < j < k that violate 0 <= x_ij + x_jk - x_ik <= 1 at least half as much as the worst.
 

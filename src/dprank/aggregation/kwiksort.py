@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from functools import cache
 
-import numba
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
+from dprank._jit import njit
 from dprank._require import as_floats, require_generator, require_probability, require_whole, shown
 from dprank.aggregation.matrix import require_matrix
 
@@ -218,7 +218,7 @@ def log_moments(n_items: int, theta: ArrayLike) -> NDArray[np.float64]:
         raise ValueError(f"theta = {shown(theta)}; finite numbers in a row are needed")
     logs = np.zeros((n_items + 1, len(points)))
     for k in range(2, n_items + 1):
-        logs[k] = points * (k - 1) + special.logsumexp(logs[:k] + logs[k - 1 :: -1], axis=0) - math.log(k)
+        logs[k] = points * (k - 1) + scipy.special.logsumexp(logs[:k] + logs[k - 1 :: -1], axis=0) - math.log(k)
     return logs
 
 
@@ -244,7 +244,7 @@ def _laws(most: int) -> NDArray[np.float64]:
     return laws
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _kwiksort(before, uniforms):
     n = len(before)
     order, spare = np.arange(n), np.empty(n, np.int64)
@@ -273,7 +273,7 @@ def _kwiksort(before, uniforms):
     return order
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _before_probabilities(before):
     n = len(before)
     masks = np.zeros(n, np.int64)

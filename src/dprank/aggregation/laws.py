@@ -6,8 +6,8 @@ import math
 from itertools import chain, combinations, permutations, product
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import logsumexp, ndtr
 
 import dprank.aggregation.footrule_laws
 import dprank.aggregation.local_laws
@@ -187,7 +187,7 @@ def draw_exponentials(
 def _exponential(data: Rankings, rate: float) -> NDArray[np.float64]:
     votes = data.pairwise()
     costs = np.array([kemeny_score(order, votes) for order in permutations(range(len(votes)))])
-    return -rate * costs - logsumexp(-rate * costs)
+    return -rate * costs - scipy.special.logsumexp(-rate * costs)
 
 
 # --- KwikSort --------------------------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ def _signs(
     """Chance that a centre with noise is above 0, and that it is 0."""
     if law == "continuous":
         x = centres / scale
-        above = ndtr(x) if noise == "gaussian" else np.where(x > 0, 1 - np.exp(-abs(x)) / 2, np.exp(-abs(x)) / 2)
+        above = scipy.special.ndtr(x) if noise == "gaussian" else np.where(x > 0, 1 - (t := np.exp(-abs(x)) / 2), t)
         return above, np.zeros(np.shape(centres))
     reach = math.ceil(_REACH[noise] * scale) + math.ceil(np.abs(centres).max())
     grid, mass = whole_noise(noise, scale, reach)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._jit import njit
 from dprank.aggregation.matrix import require_matrix, require_order
 
 __all__ = ["local_search"]
@@ -55,7 +55,7 @@ def local_search(w: ArrayLike, start: ArrayLike | None = None) -> NDArray[np.int
     return order
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _best_place(margin, order, here, low, high):
     """Where the item at `here` should be, and what moving it there saves, where only places from `low` to `high` hold
     other items than when no move helped: beyond them, from outside, what a move saves is what it was.
@@ -83,7 +83,7 @@ def _best_place(margin, order, here, low, high):
     return place, (best if place != here else 0.0)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _move(order, here, there):
     item = order[here]
     step = 1 if there > here else -1
@@ -92,7 +92,7 @@ def _move(order, here, there):
     order[there] = item
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _descend(margin, order, place, low, high):
     """Move items in turn, each to its best place, until a whole round moves none; what all that saves.
 
@@ -117,7 +117,7 @@ def _descend(margin, order, place, low, high):
     return total
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _search(margin, order, rounds):
     """Descend, then `rounds` times: shake, descend, go on from there if it is no worse. Leaves the best in `order`."""
     m = len(order)
@@ -148,25 +148,25 @@ def _search(margin, order, rounds):
             _copy(here, trial)
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _copy(one, other):
     """What is assigned to a slice takes seconds to compile."""
     for k in range(len(one)):
         other[k] = one[k]
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _next(state):
     """Knuth's linear congruential generator of 64 bits."""
     return state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _below(state, n):
     return np.int64((state >> np.uint64(33)) % np.uint64(n))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _saving(margin, old, new, place):
     """What a change of a few places of an order saves."""
     low, high = 0, len(old)

@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from dprank._require import as_array, require_at_least_0, require_one_of, require_positive, require_real, require_whole
 from dprank.models.mallows import Mallows
@@ -215,7 +215,7 @@ def local_threshold(n_items: int, error: float) -> float:
     if excess(0.0) <= 0:
         return 0.0  # but for rounding
     most = 1 + float(np.logaddexp(0, math.log(n_items) - math.log(error)))  # each of m insertions: 1 / (exp(theta) - 1)
-    theta = brentq(excess, 0.0, most, xtol=1e-14)
+    theta = scipy.optimize.brentq(excess, 0.0, most, xtol=1e-14)
     return max(0.0, math.lgamma(n_items + 1) - law(theta).log_normaliser - theta * error)
 
 

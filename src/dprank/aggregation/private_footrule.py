@@ -12,8 +12,8 @@ from math import factorial, inf, nextafter, sqrt
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from dprank._require import require_positive
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
@@ -216,7 +216,7 @@ def cheapest(counts: NDArray[Any], rng: Source) -> NDArray[np.int64]:
     [1, 2, 0]
     """
     number = rng.permutation(len(counts))
-    place = linear_sum_assignment(footrule_costs(counts[number]))[1]
+    place = scipy.optimize.linear_sum_assignment(footrule_costs(counts[number]))[1]
     return np.asarray(number[np.argsort(place)])
 
 
@@ -259,7 +259,7 @@ def assignments(costs: NDArray[np.float64]) -> NDArray[np.int64]:
         places = every[(alike * np.arange(len(every))[:, None]).max(axis=0)]
         left = np.flatnonzero(np.count_nonzero(alike, axis=0) > 1)
     for row in left:
-        places[row] = linear_sum_assignment(costs[row])[1]
+        places[row] = scipy.optimize.linear_sum_assignment(costs[row])[1]
     return places
 
 

@@ -4,9 +4,10 @@ each row is in.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from dprank._jit import njit
 
 __all__ = [
     "added",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def grow(
     reached: NDArray[np.intp], ours: int, cuts: int, columns: NDArray[np.intp], cut_at: NDArray[np.intp]
 ) -> NDArray[np.intp]:
@@ -84,7 +85,7 @@ def grow(
     return node
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def cut(
     x: NDArray[np.float64], y: NDArray[np.float64], levels: NDArray[np.float64], atoms: int, met: int
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
@@ -190,7 +191,7 @@ def cut(
     return edges, ranks, tallies
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def cut_each(
     x: NDArray[np.float64], y: NDArray[np.float64], levels: NDArray[np.float64], atoms: int, met: int
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
@@ -215,7 +216,7 @@ def cut_each(
     return starts, edges[: starts[pairs]], ranks[: 3 * cells], tallies[: 2 * cells]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _place(value: float, edges: NDArray[np.float64], start: int, count: int) -> int:
     """How many of `count` rising edges, from `start` on, are not above a value: steps without a branch to guess."""
     if not count:
@@ -228,7 +229,7 @@ def _place(value: float, edges: NDArray[np.float64], start: int, count: int) -> 
     return at - start + int(edges[at] <= value)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def placed(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.intp]:
     """Of every value the cell between rising edges that it is in."""
     cells = np.empty(len(values), np.intp)
@@ -237,7 +238,7 @@ def placed(values: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[n
     return cells
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def reached(rows: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.intp]:
     """How many of its rising thresholds, shape (cuts, features), every number reaches, shape (rows, features)."""
     cells = np.empty(rows.shape, np.intp)
@@ -248,7 +249,7 @@ def reached(rows: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArr
     return cells
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def leaves(rows: NDArray[np.float64], columns: NDArray[np.intp], least: NDArray[np.float64]) -> NDArray[np.intp]:
     """Leaf of every row in the tree whose nodes ask whether a column is `least` or more."""
     nodes = len(columns)
@@ -261,7 +262,7 @@ def leaves(rows: NDArray[np.float64], columns: NDArray[np.intp], least: NDArray[
     return cells
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def added(
     rows: NDArray[np.float64],
     columns: NDArray[np.intp],
@@ -280,7 +281,7 @@ def added(
     return sums
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def weighted(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """A weighted sum of every row, from the first column to the last."""
     sums = np.zeros(len(rows))
@@ -290,7 +291,7 @@ def weighted(rows: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray
     return sums
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def extent(rows: NDArray[np.float64], largest: bool) -> NDArray[np.float64]:
     """The largest number of every row, or the least; none is NaN."""
     found = rows[:, 0].copy()
@@ -301,13 +302,13 @@ def extent(rows: NDArray[np.float64], largest: bool) -> NDArray[np.float64]:
     return found
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def counted(values: NDArray[np.float64], edges: NDArray[np.float64], ranks: NDArray[np.intp]) -> NDArray[np.int64]:
     """Values in the r first cells between rising edges, r = 1 .. cells - 1, by every order, a row of their ranks."""
     return ordered(_tally(values, edges, 0, ranks.shape[1] - 1), ranks)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def counted_each(
     values: NDArray[np.float64], starts: NDArray[np.intp], edges: NDArray[np.float64], ranks: NDArray[np.intp]
 ) -> NDArray[np.int64]:
@@ -330,7 +331,7 @@ def counted_each(
     return found
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _tally(values: NDArray[np.float64], edges: NDArray[np.float64], start: int, count: int) -> NDArray[np.int64]:
     """Values in every cell between rising edges, `count` from `start` on."""
     tally = np.zeros(count + 1, np.int64)
@@ -339,7 +340,7 @@ def _tally(values: NDArray[np.float64], edges: NDArray[np.float64], start: int, 
     return tally
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def ordered(tally: NDArray[np.int64], ranks: NDArray[np.intp]) -> NDArray[np.int64]:
     """Of the r first cells, r = 1 .. cells - 1, by every order, a row of their ranks, the sum of the tallies."""
     orders, cells = ranks.shape
@@ -352,7 +353,7 @@ def ordered(tally: NDArray[np.int64], ranks: NDArray[np.intp]) -> NDArray[np.int
     return sums[:, : cells - 1]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def looked(rows: NDArray[np.float64], views: NDArray[np.intp], direction: NDArray[np.float64]) -> NDArray[np.float64]:
     """Numbers of every row, shape (views, rows), by the kind of each view and two columns: of kind 0 the first column,
     of 1 the difference of both, of 2 and 3 the least and the largest of the row, of 4 the sum weighted by `direction`,
@@ -378,7 +379,7 @@ def looked(rows: NDArray[np.float64], views: NDArray[np.intp], direction: NDArra
     return found
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def matched(numbers: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.intp]:
     """Of every number its place among rising values, or how many these are."""
     found = np.empty(len(numbers), np.intp)
@@ -388,7 +389,7 @@ def matched(numbers: NDArray[np.float64], values: NDArray[np.float64]) -> NDArra
     return found
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def tame(rows: NDArray[np.float64], nan: float, infinity: float) -> None:
     """Put what stands for it in the place of NaN, and of what lies beyond plus or minus infinity."""
     for row in range(len(rows)):
@@ -397,7 +398,7 @@ def tame(rows: NDArray[np.float64], nan: float, infinity: float) -> None:
             rows[row, column] = nan if value != value else min(max(value, -infinity), infinity)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def standardised(
     p: NDArray[np.float64], q: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -433,7 +434,7 @@ def standardised(
     return unit, difference, own, other
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def chances(high: NDArray[np.float64], low: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
     """Chances of (x, y) = 00, 01, 10, 11, shape (4, events), where x and y are 1 with chances that are half a deviation
     below and above their shares of so many rows.

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.stats import beta
 
 from dprank._require import as_floats
 from dprank.audit.betting import LowerBound, Sampler, Seen, check, draw_rows
@@ -90,7 +89,7 @@ def held_out_bound(
         return epsilon - float(bounds(log_error).max())
 
     found = bounds(math.log(1 - confidence))
-    log_p = 0.0 if missing(0.0) >= 0 else _LEAST if missing(_LEAST) < 0 else brentq(missing, _LEAST, 0.0)
+    log_p = 0.0 if missing(0.0) >= 0 else _LEAST if missing(_LEAST) < 0 else scipy.optimize.brentq(missing, _LEAST, 0.0)
     event = events[int(np.argmax(found))]
     return LowerBound(
         max(0.0, float(found.max())),
@@ -130,7 +129,7 @@ def loss_bounds(first: ArrayLike, second: ArrayLike, rows: int, delta: float, er
     # counts of many events are few numbers
     x, of_x = np.unique(as_floats("first", first), return_inverse=True)
     y, of_y = np.unique(as_floats("second", second), return_inverse=True)
-    p = np.where(x > 0, beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)[of_x]
-    q = np.where(y < rows, beta.isf(error, y + 1, np.maximum(rows - y, 1)), 1.0)[of_y]
+    p = np.where(x > 0, scipy.stats.beta.ppf(error, np.maximum(x, 1), rows - x + 1), 0.0)[of_x]
+    q = np.where(y < rows, scipy.stats.beta.isf(error, y + 1, np.maximum(rows - y, 1)), 1.0)[of_y]
     with np.errstate(divide="ignore"):
         return np.log(np.maximum(p - delta, 0)) - np.log(q)

@@ -7,52 +7,40 @@ import warnings
 from contextlib import suppress
 from errno import EISDIR
 from functools import cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
+from dprank.cli.commands import by_name, every
 
-from dprank._require import visible
-from dprank.cli import plan, release
-from dprank.cli.asked import elsewhere, missing_options
-from dprank.cli.audit import audit_command
-from dprank.cli.check import check
-from dprank.cli.counts import count_command, merge_command, split_command
-from dprank.cli.examples import example_command
-from dprank.cli.manual import explain
-from dprank.cli.records import budget_command, card_command, compare_command, report_command, verify
+if TYPE_CHECKING:
+    import typer
+
+    app: typer.Typer
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    help="Private rankings of your own data: look, release, report. Nothing leaves this machine.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command()(check)
-app.add_typer(plan.app, name="plan")
-app.add_typer(release.app, name="release")
-app.command("count")(count_command)
-app.command("split")(split_command)
-app.command("merge")(merge_command)
-app.command("budget")(budget_command)
-app.command("report")(report_command)
-app.command("audit")(audit_command)
-app.command()(verify)
-app.command("compare")(compare_command)
-app.command("card")(card_command)
-app.command("example")(example_command)
-explain(app)
+
+def __getattr__(name: str) -> Any:
+    """All commands, whole, as `app`."""
+    if name != "app":
+        raise AttributeError(f"module 'dprank.cli' has no attribute {name!r}")
+    made = globals()["app"] = every()
+    return made
 
 
 @cache
 def _command() -> Any:
-    """All commands, made from their signatures once a process."""
-    return typer.main.get_command(app)
+    """All commands, by their names, once a process."""
+    return by_name()
+
+
+def _tell(said: object) -> None:
+    from dprank._require import visible  # which imports numpy
+
+    print(visible(f"dprank: {said}"), file=sys.stderr)
 
 
 def _refuse(said: str, code: int) -> NoReturn:
-    print(visible(f"dprank: {said}"), file=sys.stderr)
+    _tell(said)
     sys.exit(code)
 
 
@@ -61,7 +49,7 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.simplefilter("ignore")
     for of in ("epsilon", "delta"):
         warnings.filterwarnings("always", message=f"{of} = ")
-    warnings.showwarning = lambda message, *_, **__: print(visible(f"dprank: {message}"), file=sys.stderr)
+    warnings.showwarning = lambda message, *_, **__: _tell(message)
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError):  # a stream of a notebook's, or of a test's
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -84,6 +72,8 @@ def main(arguments: list[str] | None = None) -> None:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())
             sys.exit(2)
+        from dprank.cli.asked import elsewhere, missing_options
+
         said = error.format_message().rstrip(".").replace(", unable to parse string as a number", ", as 0.5")
         words = sys.argv[1:] if arguments is None else arguments
         if type(error).__name__ == "MissingParameter" and len(lacks := missing_options(asked, words)) > 1:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dprank.cli.counts import Given
-from dprank.plan.topk import costs_nothing, everything
+from dprank.cli.given import Given
+from dprank.plan._bounds import costs_nothing, everything
 
 __all__ = ["bound_of", "require_planned", "require_room", "told_of_bound"]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,49 +31,12 @@ from dprank.data.engines import ENGINES, split
 from dprank.data.engines import count as counted
 from dprank.data.files import is_parquet
 
-__all__ = ["CountsFile", "Given", "count_command", "given_counts", "merge_command", "split_command"]
+__all__ = ["count_command", "merge_command", "split_command"]
 
-CountsFile = Annotated[
-    Path | None, typer.Option("--counts", help="What `dprank merge` wrote, in the place of FILE and of what it holds.")
-]
 Files = Annotated[list[Path], typer.Argument(help="Parquet, or one CSV: one table in any number of files.")]
 OutCounts = Annotated[Path, typer.Option(help="Where the counts go: .parquet or .json. Secret.")]
 Shard = Annotated[str, typer.Option(help="Which people: 3/16 are the third sixteenth, by a hash of who they are.")]
 Memory = Annotated[str, typer.Option(help="What DuckDB may hold; more goes to files.")]
-
-
-@dataclass(frozen=True)
-class Given:
-    """Counts from a file, and the declaration that they were made by."""
-
-    counts: Counts
-    declaration: Declaration
-
-    def checked(self, mechanism: Any) -> Counts:
-        """The counts, if they are what the mechanism takes: looked at before anything is spent."""
-        if hasattr(mechanism, "counts"):
-            mechanism.counts(self.counts)
-        return self.counts
-
-
-def given_counts(path: Path | None, file: Path | None, plan: Path | None, *flags: Any) -> Given | None:
-    """The counts that a release was told to take; None where it was told to read a file."""
-    if path is None:
-        return None
-    if file is not None or any(flag is not None for flag in flags):
-        raise ValueError("counts go without FILE and without flags of its columns: what was counted is settled")
-    counts = read_counts(path)
-    with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
-        rules = Path(folder, "plan.toml")
-        rules.write_text(counts.rules, encoding="utf-8")
-        try:
-            declaration = Declaration.from_toml(rules)
-        except ValueError as error:
-            why = str(error).removeprefix(f"{rules}: ")
-            raise ValueError(f"{path} was counted by rules that no longer are any; count again: {why}") from None
-    if plan is not None and Declaration.from_toml(plan) != declaration:
-        raise ValueError(f"{plan} is not what was counted by; leave --plan out, or count again")
-    return Given(counts, declaration)
 
 
 def count_command(

@@ -16,7 +16,7 @@ from rich.table import Table
 
 import dprank
 from dprank._require import require_one_of, require_whole, shown_down, visible
-from dprank.cli.counts import Given
+from dprank.cli.given import Given
 from dprank.cli.options import cell, console, show_json
 from dprank.cli.placing import require_known
 from dprank.cli.spending import require_protected
@@ -36,7 +36,7 @@ from dprank.sentences import (
     of_data,
     promised,
     ranges,
-    shown_frame,
+    shown_columns,
     told,
     unit_of,
 )
@@ -133,16 +133,16 @@ def _show(
 ) -> None:
     """The answer, its table, and what it means; a winner and a decision are words alone."""
     (release, receipt), shown = drawn, console()
-    found, frame = ranges(release, **drawing), shown_frame(release, **drawing)
+    found, columns = ranges(release, **drawing), shown_columns(release, **drawing)
     for line in (*of_data(file), ASKED[question]):
         shown.print(line, markup=False)
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     shown.print(answer(release, found, unit, bound), markup=False)
     if question not in ("winner", "agreement"):
         table = Table()
-        for column in frame.columns:
-            table.add_column(str(column), overflow="fold")
-        for row in frame.itertuples(index=False):
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in zip(*columns.values(), strict=True):
             table.add_row(*map(cell, row))
         shown.print(table)
     for line in (*counted(release, unit, bound, declared_of(file)), *told(release, found, top, unit, bound)):

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import typer
-from typer.models import ArgumentInfo
+from typer.models import ArgumentInfo, CommandInfo
 
-__all__ = ["EXITS", "Entry", "Option", "entries", "explain", "quoted", "typed"]
+__all__ = ["EXITS", "Entry", "Option", "entries", "explain", "explained", "quoted", "typed"]
 
 #: What the exit code of every command means.
 EXITS = {
@@ -116,14 +116,20 @@ def quoted(word: str) -> str:
     return plain if plain == word or set(word) & set('"$`\\!') else f'"{word}"'
 
 
+def explained(command: CommandInfo) -> CommandInfo:
+    """The command with an example in its help, as one types it, and the exit codes."""
+    (said, _), (_, example) = parted(command.callback, command.help), parted(command.callback)
+    command.help = "\n\n".join(said)
+    lines = ["\b", "Example:", *(f"  {line}" for line in typed(example))] if example else []
+    codes = "; ".join(f"{code} {meaning}" for code, meaning in EXITS.items())
+    command.epilog = "\n".join([*lines, "", f"Exit codes: {codes}."])
+    return command
+
+
 def explain(app: typer.Typer) -> None:
-    """Give the help of every command of `app` its example, as one types it, and the exit codes."""
+    """Give the help of every command of `app` its example and the exit codes."""
     for command in app.registered_commands:
-        said, example = parted(command.callback, command.help)
-        command.help = "\n\n".join(said)
-        lines = ["\b", "Example:", *(f"  {line}" for line in typed(example))] if example else []
-        codes = "; ".join(f"{code} {meaning}" for code, meaning in EXITS.items())
-        command.epilog = "\n".join([*lines, "", f"Exit codes: {codes}."])
+        explained(command)
     for group in app.registered_groups:
         if group.typer_instance is not None:
             explain(group.typer_instance)

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from dprank._require import shown
 from dprank.data.accounts import Intake
@@ -50,8 +49,8 @@ def _require_linked(
         found = _read_too(lacking, items) if lacking else "leave them out of the items"
         which = "no column that is read asks about" if lacking else why
         raise ValueError(f"items: {which} {names}, so that nothing would be known of their place; {found}")
-    links = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(items),) * 2)
-    groups, group = connected_components(links, directed=False)
+    links = scipy.sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(items),) * 2)
+    groups, group = scipy.sparse.csgraph.connected_components(links, directed=False)
     if groups > 1:
         one, other = (items[int(np.argmax(group == number))] for number in (0, 1))
         lacking = {name: (a, b) for name, (a, b) in (unread or {}).items() if group[a] != group[b]}

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from dprank._require import shown, visible
 from dprank.cli.bounds import require_planned
+from dprank.cli.commands import GROUPS
 from dprank.cli.options import AsJson, Delta, Epsilon, MaxWeight, Unranked, cell, console, listed, named, show_json
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
@@ -21,9 +22,7 @@ from dprank.scored import NOT_OFFERED, rule_named
 
 __all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk", "winner"]
 
-app = typer.Typer(
-    help="What a release would cost and give; no data are read.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(help=GROUPS["plan"][0], no_args_is_help=True, rich_markup_mode=None)
 
 Items = Annotated[
     str | None, typer.Option(help="How many; or all, with commas between; or a text file with one a line.")

@@ -11,8 +11,9 @@ import dprank
 from dprank._require import require_whole
 from dprank.cli.asked import SAY
 from dprank.cli.bounds import bound_of, require_room, told_of_bound
-from dprank.cli.counts import CountsFile, given_counts
+from dprank.cli.commands import GROUPS
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
+from dprank.cli.given import CountsFile, given_counts
 from dprank.cli.naming import named, whose
 from dprank.cli.options import (
     Alias,
@@ -76,12 +77,7 @@ Adjacency = Annotated[
     str | None, typer.Option(help="replace (one person's data are others), or add_remove (one person more or less).")
 ]
 
-_HELP = """One private release.
-
-Noise is drawn by make_laplace, make_gaussian and make_noisy_top_k of OpenDP, or by fair bits of the operating system.
-OpenDP lists the three under "contrib": each has a proof, and none has passed its vetting. All other proofs are ours,
-and vetted by nobody else: SECURITY.md says which."""
-app = typer.Typer(help=_HELP, no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help=GROUPS["release"][0], no_args_is_help=True, rich_markup_mode=None)
 
 
 def _there(file: Path | None) -> Path:

@@ -15,6 +15,7 @@ from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.headers import no_column
 from dprank.data.sniffing import sniff
+from dprank.data.texts import Texts
 
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
@@ -174,7 +175,7 @@ class Table:
 
     def __init__(self, declared: Declaration, path: Any) -> None:
         self.clean = cleaner(declared.clean, declared.aliases)
-        sniffed = sniff(path, people_column(declared))
+        sniffed = sniff(path, people_column(declared), plain=True)
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
         self.others = sniffed.others
         self.used: set[Any] = set()
@@ -251,6 +252,12 @@ class Table:
         texts, counts = distinct.tolist(), np.bincount(codes[~self.beyond], minlength=len(distinct))
         order = np.argsort(-counts, kind="stable")
         return np.argsort(order)[codes], {texts[at]: int(counts[at]) for at in order}
+
+    def take(self, rows: NDArray[np.int64]) -> None:
+        """The table of these rows, and their account."""
+        plain = isinstance(self.frame, Texts)
+        self.frame = self.frame.taken(rows) if plain else self.frame.iloc[rows].reset_index(drop=True)
+        self.beyond, self.ledger.gone = self.beyond[rows], self.ledger.gone[rows]
 
     def done(self, data: Any) -> Intake:
         """The data, and the account."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Data, frozen
+from dprank._jit import njit
 from dprank._require import (
     UNSAID,
     WrongType,
@@ -378,7 +378,7 @@ def _kind(n_items: int) -> np.dtype[Any]:
     return np.dtype(np.min_scalar_type(-n_items))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _margins(places, weight):
     """Above the diagonal; 0 elsewhere."""
     voters, m = places.shape
@@ -394,7 +394,7 @@ def _margins(places, weight):
     return table
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _net_wins(places, weight):
     """An item beats those ranked behind it: places have no gaps, so that a count of each and running sums suffice."""
     voters, m = places.shape

@@ -17,6 +17,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank.data.texts import MOST_CELLS, factorized
+
 __all__ = ["RUN_TOGETHER", "disjoint", "kept", "nameless", "person_ids", "shard_of"]
 
 #: Besides formats and controls, characters that show nothing: Unicode's default ignorable ones, and Braille's blank.
@@ -273,6 +275,9 @@ def _zoned(labels: Any) -> bool:
 
 def _texts(name: str, given: NDArray[Any], zone: str) -> tuple[NDArray[np.int64], list[str | None]]:
     """Which text every label is, and the texts: empty where it is missing, None of a float that may be several."""
+    if given.dtype.kind == "O" and len(given) <= MOST_CELLS and set(map(type, given)) <= {str}:
+        codes, names = factorized(given)
+        return codes, [_plain(text) for text in names]
     import pandas as pd
 
     if given.dtype.kind == "M":  # of whose units pandas knows few
@@ -293,9 +298,7 @@ def _texts(name: str, given: NDArray[Any], zone: str) -> tuple[NDArray[np.int64]
 
 def _text(name: str, label: Any) -> str | None:
     """Of one label that is no text; as of `_texts`."""
-    import pandas as pd
-
-    if label is None or label is pd.NA or label is pd.NaT:
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):  # of pandas
         return ""
     if isinstance(label, float | np.float32 | np.float16):
         label = float(label)

@@ -127,8 +127,7 @@ def _repeat(table: Table) -> None:
     if each.sum() > most:
         raise ValueError(f"{table.path}: {name}: more ballots than {MOST_AT_ONCE:,} places have room for")
     rows = np.repeat(np.arange(len(each)), each)
-    table.frame, table.beyond = table.frame.iloc[rows].reset_index(drop=True), table.beyond[rows]
-    table.ledger.gone = table.ledger.gone[rows]
+    table.take(rows)
     table.ledger.leave_out(wrong[rows], "no such count")
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, get_args
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Data, frozen
+from dprank._jit import njit
 from dprank._require import (
     UNSAID,
     WrongType,
@@ -549,7 +549,7 @@ def _points_of_few(outcome: NDArray[Any], points: NDArray[np.uint8]) -> int:
     return -1 if bad is None else bad
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _points_kernel(outcome, points):
     valid = True
     for row in range(outcome.size):

@@ -9,10 +9,10 @@ from functools import partial
 from os import PathLike
 from typing import Any, Literal, get_args
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._jit import njit
 from dprank._require import require_columns, require_one_of, require_whole
 from dprank.data.comparisons import (
     FEW_ROWS,
@@ -254,7 +254,7 @@ class _Codebooks:
         return column.indices.to_numpy(zero_copy_only=False), last[1]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _score_kernel(first, second, points, n_items, value):
     # two rows of counters: a comparison's two increments never wait for each other
     counts = np.zeros((2, n_items), np.int64)
@@ -265,7 +265,7 @@ def _score_kernel(first, second, points, n_items, value):
     return counts[0] + counts[1]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _batch_kernel(first, second, outcome, code_first, code_second, value, counts):
     for row in range(first.size):
         a, b, twice = np.int64(first[row]), np.int64(second[row]), 2.0 * outcome[row]
@@ -279,7 +279,7 @@ def _batch_kernel(first, second, outcome, code_first, code_second, value, counts
     return True
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _pair_kernel(first, second, points, table):
     for row in range(first.size):
         i, j, won = first[row], second[row], points[row]

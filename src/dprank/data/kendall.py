@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._jit import njit
 from dprank._require import as_array
 
 __all__ = ["as_positions", "kendall_distance", "kendall_distances", "pairwise_kendall_distances", "ranking"]
@@ -176,7 +176,7 @@ def _checked(array: NDArray[Any], row: str) -> NDArray[Any]:
     return rows
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _repeats(rows):
     """Whether a row has a value twice; all of them are below its length."""
     seen = np.zeros(rows.shape[1], np.int64)
@@ -189,7 +189,7 @@ def _repeats(rows):
     return False
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _ones(word):
     x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -197,7 +197,7 @@ def _ones(word):
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _inversions(rows, middle, out):
     """Pairs in which a row and the middle disagree, by radix sort: from the highest bit to sets of 64 values."""
     m = rows.shape[1]
@@ -231,7 +231,7 @@ def _inversions(rows, middle, out):
         out[r] = count
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _signatures(rows):
     """A bit for every pair of items: whether a row ranks the first of them higher."""
     n, m = rows.shape
@@ -250,7 +250,7 @@ def _signatures(rows):
     return words
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _differences(a, b, same):
     out = np.zeros((len(a), len(b)), np.int64)
     for i in range(len(a)):

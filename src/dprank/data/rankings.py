@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import Data, frozen
+from dprank._jit import njit
 from dprank._require import UNSAID, WrongType, is_number, no_data, one_name, require_columns, settle
 from dprank.data.bounding import kept, person_ids
 from dprank.data.comparisons import item_names
@@ -261,7 +261,7 @@ def require_items(items: Any, n_items: int | None = None) -> tuple[str, ...]:
     return names
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _pairwise(positions):
     voters, m = positions.shape
     table = np.zeros((m, m), np.int64)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dprank.data.arrow_texts import parquet_texts
 from dprank.data.files import MOST_COLUMNS, AtOnce, is_parquet, require_path, require_plain
 from dprank.data.kinds import require_table
+from dprank.data.texts import plain_rows
 
 __all__ = ["NOT_UTF_8", "Sniffed", "decoded", "sniff"]
 
@@ -40,7 +41,7 @@ class Sniffed:
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : pandas.DataFrame or Texts
         Every cell as it is written; empty where there is none.
     said : str
         Format, encoding, separator and line ends in words.
@@ -68,7 +69,9 @@ class Decoded(NamedTuple):
     ends: str
 
 
-def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda name: False) -> Sniffed:
+def sniff(
+    path: str | os.PathLike[str], people: Callable[[str], bool] = lambda name: False, *, plain: bool = False
+) -> Sniffed:
     r"""Read a CSV or Parquet file as texts, whatever its encoding, separator and line ends.
 
     Parameters
@@ -85,6 +88,8 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
         a separator too many and says nothing behind it.
     people : callable
         Whether a column, by its name, holds people: of Parquet their floats are read as the values that they have.
+    plain : bool
+        Whether `dprank.data.texts.Texts` may stand for a frame, where `plain_rows` can read the file.
 
     Raises
     ------
@@ -119,7 +124,9 @@ def sniff(path: str | os.PathLike[str], people: Callable[[str], bool] = lambda n
     if not head.strip():
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
     separator = above[1] if above else _separator(name, head)
-    frame, beyond = _parsed(name, text, head, separator)
+    header = _header(name, head, separator)
+    rows = plain_rows(text[len(head) + 1 :], header, separator) if plain else None
+    frame, beyond = _parsed(name, text, head, header, separator) if rows is None else (rows, None)
     said = f"CSV in {found.said}, separated by {SEPARATORS[separator]}, lines end in {ENDS[found.ends]}"
     return Sniffed(frame, said, beyond=beyond)
 
@@ -200,14 +207,19 @@ def _lines(text: str, ends: str) -> str:
     return text.replace("\r", "\n") if ends == "\r" else text
 
 
-def _parsed(name: str, text: str, head: str, separator: str) -> tuple[Any, NDArray[np.bool_]]:
-    """The table, and which of its rows have more fields than its header."""
+def _header(name: str, head: str, separator: str) -> list[str]:
+    """Its names, as they are written."""
     try:
         [header] = csv.reader(io.StringIO(head, newline="\n"), delimiter=separator, strict=True)
     except csv.Error:
         raise ValueError(f"{name}: line 1: {_unreadable(head)}") from None
     if len(header) > MOST_COLUMNS:
         raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
+    return header
+
+
+def _parsed(name: str, text: str, head: str, header: list[str], separator: str) -> tuple[Any, NDArray[np.bool_]]:
+    """The table, and which of its rows have more fields than its header."""
     options = {"sep": separator, "skip_blank_lines": len(header) > 1}  # of one column a line of nothing is a row
     first = _FIRST.match(text, len(head))
     assert first is not None

@@ -34,7 +34,17 @@ from dprank.data.comparisons import require_codes
 from dprank.data.count_files import Counts
 from dprank.data.files import as_pandas, is_parquet, read_table
 
-__all__ = ["MOST_CHOSEN", "Tallies", "counted", "declared", "finite", "is_series", "read_tallies", "undeclared"]
+__all__ = [
+    "MOST_CHOSEN",
+    "Tallies",
+    "counted",
+    "declared",
+    "finite",
+    "is_series",
+    "labels_of",
+    "read_tallies",
+    "undeclared",
+]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -334,7 +344,7 @@ def counted(
         persons = np.array(data.require("tallies", **bound).sums["persons"], np.int64)
     else:
         persons = data.counts(per_person)
-    return _series(persons[[place[name] for name in names]], names)
+    return _labelled(persons[[place[name] for name in names]], names)
 
 
 def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable[Any] | None) -> Any:
@@ -397,7 +407,7 @@ def declared(values: ArrayLike | pd.Series, n_items: int | None, items: Iterable
         if values.ndim == 1 and len(values) != n_items:
             short = values[:n_items]
             values = np.concatenate([short, np.zeros(n_items - len(short), short.dtype)])
-    return values if items is None else _series(finite(values), items)
+    return values if items is None else _labelled(finite(values), items)
 
 
 def _place(place: Mapping[Any, int], label: Any) -> int:
@@ -427,6 +437,40 @@ def _of_words(names: tuple[str, ...]) -> pd.Index:
     import pandas as pd
 
     return pd.Index(list(names), tupleize_cols=False)
+
+
+class Labelled:
+    """Values of items whose names are texts, with as much of what a Series has as is asked of it.
+
+    Examples
+    --------
+    >>> values = Labelled(np.array([3, 1]), ("flu", "gout"))
+    >>> np.asarray(values).tolist(), labels_of(values).tolist()
+    ([3, 1], ['flu', 'gout'])
+    """
+
+    def __init__(self, values: NDArray[Any], names: tuple[str, ...]) -> None:
+        self.values, self.names = values, names
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The value of each name."""
+        return dict(zip(self.names, self.values.tolist(), strict=True))
+
+
+def labels_of(values: Any) -> NDArray[Any] | None:
+    """What the values are called; None where they are called by their places."""
+    if isinstance(values, Labelled):
+        return np.array(values.names, object)
+    return values.index.to_numpy() if is_series(values) else None
+
+
+def _labelled(values: NDArray[Any], items: Iterable[Any]) -> Any:
+    """A Series of other names than texts: numbers and dates are what it makes of them."""
+    texts = type(items) is tuple and set(map(type, items)) == {str}
+    return Labelled(values, items) if texts else _series(values, items)  # type: ignore[arg-type]
 
 
 def _series(values: NDArray[Any], items: Iterable[Any]) -> pd.Series:

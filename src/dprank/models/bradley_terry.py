@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
+from dprank._jit import njit
 from dprank._require import MOST, MOST_AT_ONCE, as_floats, require_generator, require_real, require_whole, settle, shown
 from dprank.data.comparisons import Comparisons
 from dprank.models.draws import binomial, multinomial
@@ -87,12 +87,28 @@ def require_link(link: Any) -> Link:
     return link
 
 
+def _logistic_cdf(x: ArrayLike) -> NDArray[np.float64]:
+    return scipy.special.expit(x)
+
+
+def _logistic_log_cdf(x: ArrayLike) -> NDArray[np.float64]:
+    return scipy.special.log_expit(x)
+
+
 def _logistic_pdf(x: ArrayLike) -> NDArray[np.float64]:
-    return special.expit(x) * special.expit(np.negative(x))
+    return scipy.special.expit(x) * scipy.special.expit(np.negative(x))
 
 
 def _logistic_score(x: ArrayLike) -> NDArray[np.float64]:
-    return special.expit(np.negative(x))
+    return scipy.special.expit(np.negative(x))
+
+
+def _normal_cdf(x: ArrayLike) -> NDArray[np.float64]:
+    return scipy.special.ndtr(x)
+
+
+def _normal_log_cdf(x: ArrayLike) -> NDArray[np.float64]:
+    return scipy.special.log_ndtr(x)
 
 
 def _normal_pdf(x: ArrayLike) -> NDArray[np.float64]:
@@ -100,7 +116,7 @@ def _normal_pdf(x: ArrayLike) -> NDArray[np.float64]:
 
 
 def _normal_score(x: ArrayLike) -> NDArray[np.float64]:
-    return np.sqrt(2 / np.pi) / special.erfcx(np.negative(x) / np.sqrt(2))
+    return np.sqrt(2 / np.pi) / scipy.special.erfcx(np.negative(x) / np.sqrt(2))
 
 
 def _normal_curvature(x: ArrayLike) -> NDArray[np.float64]:
@@ -140,13 +156,21 @@ def _arctan_curvature(x: ArrayLike) -> NDArray[np.float64]:
 
 #: Bradley-Terry-Luce
 LOGISTIC = Link(
-    "logistic", special.expit, special.log_expit, _logistic_pdf, _logistic_score, _logistic_pdf, 1.0, 0.25, 1.0
+    "logistic",
+    _logistic_cdf,
+    _logistic_log_cdf,
+    _logistic_pdf,
+    _logistic_score,
+    _logistic_pdf,
+    1.0,
+    0.25,
+    1.0,
 )
 #: Thurstone, case V. Its F' / (F (1 - F)) is unbounded: (A1) fails.
 PROBIT = Link(
     "probit",
-    special.ndtr,
-    special.log_ndtr,
+    _normal_cdf,
+    _normal_log_cdf,
     _normal_pdf,
     _normal_score,
     _normal_curvature,
@@ -364,7 +388,7 @@ def voter_counts(
     voters, answers = _require_rows(voters, answers, MOST)
     first, second = np.triu_indices(rows.shape[1], 1)
     times = multinomial(voters * answers, np.full(first.size, 1 / first.size), len(rows), rng=rng)
-    won = binomial(times, special.expit(rows[:, first] - rows[:, second]), rng=rng)
+    won = binomial(times, scipy.special.expit(rows[:, first] - rows[:, second]), rng=rng)
     played = np.zeros((*rows.shape, rows.shape[1]), np.float32)
     played[:, first, second] = played[:, second, first] = times
     table = np.zeros(played.shape)
@@ -385,7 +409,7 @@ def _rows(theta: ArrayLike, replicates: int | None) -> NDArray[np.float64]:
     return np.ascontiguousarray(theta)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _erdos_renyi(theta, probability, rng, played, wins):
     """One uniform number decides a pair: below P(compared and won), below P(compared), or above.
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._jit import jitable, njit
 from dprank._require import require_generator, shown
 
 __all__ = ["FEW", "MOST", "binomial", "multinomial"]
@@ -135,7 +134,7 @@ def _chances(p: ArrayLike) -> NDArray[np.float64]:
     return given
 
 
-@register_jitable
+@jitable
 def _invert(rng, n, p):
     """Least k at which the distribution function reaches a uniform; p at most 1/2, n p small."""
     ratio, first = p / (1 - p), math.exp(n * math.log1p(-p))
@@ -151,7 +150,7 @@ def _invert(rng, n, p):
             return k
 
 
-@register_jitable
+@jitable
 def _stirling(k):
     """log k! less Stirling's (k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2."""
     if k < 16:
@@ -163,7 +162,7 @@ def _stirling(k):
     return x * (1 / 12 - x * x * (1 / 360 - x * x * (1 / 1260 - x * x / 1680)))
 
 
-@register_jitable
+@jitable
 def _reject(rng, n, p):
     """Hörmann's transformed rejection with squeeze; p at most 1/2, n p at least 10."""
     ratio, spread = p / (1 - p), math.sqrt(n * p * (1 - p))
@@ -193,7 +192,7 @@ def _reject(rng, n, p):
             return k
 
 
-@register_jitable
+@jitable
 def _draw(rng, n, p):
     rare = min(p, 1 - p)
     if n == 0 or rare == 0.0:
@@ -202,7 +201,7 @@ def _draw(rng, n, p):
     return k if p <= 0.5 else n - k
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _fill(rng, n, p):
     out = np.empty(len(n), np.int64)
     for i in range(len(n)):
@@ -210,7 +209,7 @@ def _fill(rng, n, p):
     return out
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _split(rng, n, chances):
     out = np.zeros(chances.shape, np.int64)
     for i in range(len(chances)):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dprank._frozen import FrozenFields, frozen
+from dprank._jit import njit
 from dprank._require import as_array, settle
 from dprank.data.comparisons import FEW_ROWS, Comparisons, require_comparisons
 
@@ -191,7 +191,7 @@ def _merge_few(
     return start, (pair % n).astype(np.uint32), played.astype(np.int32), won.astype(np.int32)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _merge(first, second, points, n, by_larger, by_smaller, end, end_of_larger):
     """Counting sorts by the larger item, then by the smaller one, where rows of one pair meet."""
     for r in range(first.size):
@@ -236,7 +236,7 @@ def _merge(first, second, points, n, by_larger, by_smaller, end, end_of_larger):
     return start, by_smaller[:new], played[:new], won[:new]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _merge_dense(first, second, points, n):
     """Where there are more rows than places in a table: how often each pair was compared below, its points above."""
     met, pairs = np.zeros(n * n, np.int64), 0
@@ -259,7 +259,7 @@ def _merge_dense(first, second, points, n):
     return start, other, played, won
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _points_of(start, other, played, points):
     """Of every item, two for a win and one for a tie."""
     total = np.zeros(start.size - 1)
@@ -272,7 +272,7 @@ def _points_of(start, other, played, points):
     return total
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _table(start, other, played):
     n = start.size - 1
     table = np.zeros((n, n), np.float32)
@@ -282,7 +282,7 @@ def _table(start, other, played):
     return table
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _all_reached(start, other, played, points, back):
     """Whether chains of wins lead from item 0 to all others, or back from them; False also if it takes long to say."""
     n = start.size - 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from functools import cache
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from dprank._jit import njit
 
 __all__ = ["decode", "select_table"]
 
@@ -22,7 +23,7 @@ def select_table() -> NDArray[np.uint8]:
     return table
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _select(word, rank, table):
     """Place of the one in a word before which there are `rank` ones."""
     x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -37,7 +38,7 @@ def _select(word, rank, table):
     return shift + np.uint64(table[inside, (word >> shift) & np.uint64(255)])
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def decode(uniform, logs, theta, mass, orders, table, out):
     """Rankings of the uniform numbers, a row each, into `out`.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from dprank._require import as_array, as_floats, require_at_least_0, require_positive
 from dprank.data.comparisons import Comparisons, require_comparisons
@@ -48,7 +48,7 @@ def gradient(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) 
     return AnyLink(Games.of(comparisons), link).gradient(_strengths(theta, comparisons))
 
 
-def hessian(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -> sparse.csr_array:
+def hessian(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -> scipy.sparse.csr_array:
     """Hessian of the negative log likelihood (equation A.9): a weighted graph Laplacian, sparse, (items, items).
 
     Examples
@@ -62,7 +62,7 @@ def hessian(theta: ArrayLike, comparisons: Comparisons, link: Link = LOGISTIC) -
     i, j, n = games.item, games.other, games.n_items
     degree = np.bincount(i, weight, n) + np.bincount(j, weight, n)
     rows, columns = np.r_[i, j, np.arange(n)], np.r_[j, i, np.arange(n)]
-    return sparse.csr_array((np.r_[-weight, -weight, degree], (rows, columns)), shape=(n, n))
+    return scipy.sparse.csr_array((np.r_[-weight, -weight, degree], (rows, columns)), shape=(n, n))
 
 
 def mle(
@@ -221,17 +221,17 @@ def _require_minimiser(games: Games) -> None:
         return
     i, j, n = games.item, games.other, games.n_items
     won, lost = games.points > 0, games.points < 2 * games.played
-    beats = sparse.csr_array(
+    beats = scipy.sparse.csr_array(
         (np.ones(won.sum() + lost.sum(), np.int8), (np.r_[i[won], j[lost]], np.r_[j[won], i[lost]])), shape=(n, n)
     )
-    parts, part = sparse.csgraph.connected_components(beats, directed=False)
+    parts, part = scipy.sparse.csgraph.connected_components(beats, directed=False)
     if parts > 1:
         apart = int((part != part[0]).argmax())
         raise ValueError(
             f"ridge = 0 on groups of items never compared with each other (items[0] and items[{apart}]): "
             "no unique minimiser; a ridge above 0 is needed"
         )
-    parts, part = sparse.csgraph.connected_components(beats, connection="strong")
+    parts, part = scipy.sparse.csgraph.connected_components(beats, connection="strong")
     if parts > 1:
         # a group that no item outside it ever beat
         rows, columns = beats.nonzero()

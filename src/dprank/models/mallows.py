@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from dprank._require import (
     MOST_AT_ONCE,
@@ -173,7 +172,7 @@ class Mallows:
             return math.log1p(-self.total_variation())
         crossing = log_shrinkage(m, theta) / theta
         radius = math.floor(crossing)
-        tilt = brentq(lambda x: _distance_mean(m, x) - crossing, 0, theta, rtol=1e-3)
+        tilt = scipy.optimize.brentq(lambda x: _distance_mean(m, x) - crossing, 0, theta, rtol=1e-3)
         window = 2 * math.ceil((_reach(m, tilt) + _NEGLIGIBLE / min(tilt, theta - tilt)) / 2 + 1)
         t, log, angle = _wave(m, tilt, window)
         below = 1 / -np.expm1(-tilt + 1j * t)
@@ -357,7 +356,7 @@ def theta_at(n_items: int, epsilon: float) -> float:
         return law.total_variation() - epsilon if epsilon < 0.5 else math.log1p(-epsilon) - law.log_overlap()
 
     # two normal laws of equal variance: near the answer unless epsilon is large
-    quantile = min(float(ndtri((1 + epsilon) / 2)), 8.3)
+    quantile = min(float(scipy.special.ndtri((1 + epsilon) / 2)), 8.3)
     low = high = 2 * quantile / math.sqrt(_distance_variance(n_items, 0.0))
     while excess(high) <= 0:
         if high > 700:
@@ -365,7 +364,7 @@ def theta_at(n_items: int, epsilon: float) -> float:
         high *= 1.5
     while excess(low) > 0:
         low /= 1.5
-    return float(brentq(excess, low, high, xtol=1e-300, rtol=1e-13))
+    return float(scipy.optimize.brentq(excess, low, high, xtol=1e-300, rtol=1e-13))
 
 
 def _mean_deviation(m: int) -> float:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._jit import njit
 from dprank.models.bradley_terry import Link
 from dprank.models.games import Fit, Games
 
@@ -189,7 +189,7 @@ def _norm(x: NDArray[np.float64]) -> float:
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def exponentials(theta):
     """Exponentials of centred strengths; strengths too far apart are left as they are, and that is said."""
     low = high = theta[0]
@@ -203,7 +203,7 @@ def exponentials(theta):
     return out, narrow
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _expected_wins(start, other, played, a, narrow):
     """sum_j played_ij p_ij for every item i, and played_ij p_ij p_ji for every pair, where p_ij = a_i / (a_i + a_j)."""
     expected, weight = np.zeros(a.size), np.empty(other.size, np.float32)
@@ -220,7 +220,7 @@ def _expected_wins(start, other, played, a, narrow):
     return expected, weight
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def product(x, y):
     """x . y. BLAS would bring its own threads, and take another kernel on another processor."""
     total = 0.0
@@ -233,7 +233,7 @@ def product(x, y):
 # Eight sums of its own, the same on all, took up to 1.15 times as long on lists of pairs, and 1.3 times on tables.
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _laplacian(start, other, weight, degree, xy):
     """y = (diag(degree) - W) x, for W symmetric and given above its diagonal, x and y side by side; returns x . y."""
     n, product = degree.size, 0.0
@@ -251,7 +251,7 @@ def _laplacian(start, other, weight, degree, xy):
     return product
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _conjugate_gradients(start, other, weight, ridge, target, accuracy, steps):
     """Solve (Laplacian + ridge) x = target to a relative accuracy, with a Jacobi preconditioner.
 

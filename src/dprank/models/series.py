@@ -7,14 +7,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import zeta
 
 __all__ = ["BERNOULLI", "K", "log_shrinkage", "mass", "sum_over_items"]
 
 # x / (exp(x) - 1) = 1 - x / 2 + sum of BERNOULLI[k - 1] x^(2k), k = 1, 2, ...; radius 2 pi
 K = np.arange(1, 46)
-BERNOULLI = -((-1.0) ** K) * 2 * zeta(2 * K) / (2 * np.pi) ** (2.0 * K)
+BERNOULLI = -((-1.0) ** K) * 2 * scipy.special.zeta(2 * K) / (2 * np.pi) ** (2.0 * K)
 
 
 def mass(j: Any, theta: Any) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._jit import njit
 from dprank.models.newton import OVERSHOOT, PATIENCE, ROUNDING, exponentials, product
 
 __all__ = ["from_tables"]
@@ -30,7 +30,7 @@ def from_tables(
     return theta, norm, steps
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _batch(played, wins, ridge, tolerance, thetas, norms, steps, weight, single, double):
     replicates, n = wins.shape
     valid, most = False, 0.0
@@ -92,7 +92,7 @@ def _batch(played, wins, ridge, tolerance, thetas, norms, steps, weight, single,
         norms[r] = np.sqrt(product(gradient, gradient)) if size <= enough else np.inf
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _row_sums(table, rows, columns):
     """Sums of the rows; says whether all entries are counts, the columns have the same sums and the diagonal is 0."""
     columns[:] = 0
@@ -110,7 +110,7 @@ def _row_sums(table, rows, columns):
     return valid
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _dense_step(played, wins, ridge, theta, gradient, weight, degree):
     """Gradient, Hessian weights and their row sums at theta. Whole rows: what is computed twice is never scattered."""
     n = theta.size
@@ -127,7 +127,7 @@ def _dense_step(played, wins, ridge, theta, gradient, weight, degree):
         degree[i] = ridge + around
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def _dense_solve(weight, factor, degree, gradient, size, accuracy, x, direction, residual, y):
     """Conjugate gradients as above for a step of unit right side, in single precision: it needs no more."""
     n = x.size

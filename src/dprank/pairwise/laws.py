@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import qmc
 
 import dprank.pairwise.local_laws  # noqa: F401  registers the law of reports
 from dprank._quadrature import gauss
@@ -260,7 +260,7 @@ class Densities:
         if n <= 4:
             looked = np.array(list(product(axis, repeat=n)))
         else:
-            sobol = qmc.Sobol(n, scramble=False).random(2**12)
+            sobol = scipy.stats.qmc.Sobol(n, scramble=False).random(2**12)
             looked = axis[np.minimum((sobol * len(axis)).astype(int), len(axis) - 1)]
         value = sign * self.log_ratio(looked)
         best = np.argsort(-value)[:_STARTS]

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
 
 from dprank._require import (
     WIDEST_COUNT,
@@ -128,7 +128,9 @@ def _loss_of_one(scale: float, ridge: float, link: Link, graph: Graph) -> float:
         x = width * u
         return 2 * float(link.score(x)) / scale + math.log1p(2 * float(link.curvature(x)) / ridge)
 
-    best = optimize.minimize_scalar(lambda u: -added(u), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9})
+    best = scipy.optimize.minimize_scalar(
+        lambda u: -added(u), bounds=(-40, 40), method="bounded", options={"xatol": 1e-9}
+    )
     each = 2 * link.steepest / scale + max(-float(best.fun), 2 * link.steepest / scale)
     return min(each, flip_loss(scale, ridge, link)) if graph == "public" else each
 

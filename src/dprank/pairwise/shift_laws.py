@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import lfilter
 
 from dprank._require import as_array, require_positive
 from dprank.privacy.cube import cube_law
@@ -124,7 +124,7 @@ def cube_shift(moves: ArrayLike, scale: float) -> PairLaw:
 
 def _one_more(held: Array, step: int, ratio: float) -> Array:
     """Weights after an item that moves up by so much."""
-    up = lambda rows: lfilter([1.0], [1.0, -ratio], rows, axis=1)  # noqa: E731
+    up = lambda rows: scipy.signal.lfilter([1.0], [1.0, -ratio], rows, axis=1)  # noqa: E731
     down = lambda rows: up(rows[:, ::-1])[:, ::-1]  # noqa: E731
     if step == 0:
         return np.asarray(up(held) + ratio * _moved(down(held), 0, -1))

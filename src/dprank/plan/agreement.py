@@ -9,9 +9,8 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import chdtri, ndtr
-from scipy.stats import binom
 
 from dprank._search import least
 from dprank.models.mallows import Mallows
@@ -85,7 +84,7 @@ def _ranks(n_items: int, phi: float, persons: int) -> Array:
 @lru_cache(maxsize=16)
 def _null(freedom: int) -> Array:
     """Points that stand for a chi-square law, each as likely as any other."""
-    return np.asarray(chdtri(freedom, 1 - (np.arange(_DRAWS) + 0.5) / _DRAWS))
+    return np.asarray(scipy.special.chdtri(freedom, 1 - (np.arange(_DRAWS) + 0.5) / _DRAWS))
 
 
 def threshold(null: Array, scale: float, size: float) -> float:
@@ -144,9 +143,9 @@ def _staged(n_items: int, phi: float, persons: int, kept: float, size: float) ->
         agree = np.sign(weights @ fronts.T) @ chance
     else:
         deviation = np.sqrt(np.einsum("di,di->d", weights @ _covariance(m, phi), weights))
-        agree = 2 * ndtr(weights @ lead.sum(axis=1) / deviation) - 1
-    least_votes = int(binom.isf(size, number, 0.5))
-    return float(binom.sf(least_votes, number, (1 + kept * agree) / 2).mean())
+        agree = 2 * scipy.special.ndtr(weights @ lead.sum(axis=1) / deviation) - 1
+    least_votes = int(scipy.stats.binom.isf(size, number, 0.5))
+    return float(scipy.stats.binom.sf(least_votes, number, (1 + kept * agree) / 2).mean())
 
 
 @lru_cache(maxsize=4)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from inspect import signature
 from typing import Any
 
+from dprank.plan._bounds import costs_nothing, everything
 from dprank.plan.crowd import crowd_of, misplaced
 from dprank.plan.ranking import Counting
 from dprank.plan.setting import Setting
 from dprank.plan.tags import mechanism_class
-from dprank.plan.topk import costs_nothing, everything
 
 __all__ = ["warned"]
 

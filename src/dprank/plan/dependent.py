@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, gammaincinv, gammaln, log_ndtr, logsumexp, ndtr
 
 from dprank._quadrature import gauss
 from dprank._require import as_floats
@@ -41,7 +41,7 @@ def _mixture(noise: Dependent, n_items: int) -> _Mixture:
     """Of a cube half its side; of conditioned noise the sum of two noises, without its sign."""
     if noise == "cube":  # the volume of a cube makes a gamma variable of an exponential one
         x, weight = gauss(np.array([0.0]), np.array([1.0]), _RADII)
-        return _Mixture(gammaincinv(n_items + 1, x), weight)
+        return _Mixture(scipy.special.gammaincinv(n_items + 1, x), weight)
     if n_items == 2:
         return _Mixture(np.zeros(1), np.ones(1))
     edges = np.linspace(0, _END, 7)
@@ -49,9 +49,15 @@ def _mixture(noise: Dependent, n_items: int) -> _Mixture:
     # the others sum to the same: of n Laplace variables the density is exp(-t) times a polynomial
     n = n_items - 2
     k = np.arange(n)
-    logs = gammaln(2 * n - 1 - k) - gammaln(n) - gammaln(n - k) - gammaln(k + 1) + k * np.log(2 * t[:, None])
-    log_chance = logsumexp(logs, axis=1) - 2 * t + np.log1p(t) + np.log(weight)
-    return _Mixture(t, np.exp(log_chance - logsumexp(log_chance)))
+    logs = (
+        scipy.special.gammaln(2 * n - 1 - k)
+        - scipy.special.gammaln(n)
+        - scipy.special.gammaln(n - k)
+        - scipy.special.gammaln(k + 1)
+        + k * np.log(2 * t[:, None])
+    )
+    log_chance = scipy.special.logsumexp(logs, axis=1) - 2 * t + np.log1p(t) + np.log(weight)
+    return _Mixture(t, np.exp(log_chance - scipy.special.logsumexp(log_chance)))
 
 
 def dependent_variance(noise: Dependent, n_items: int) -> float:
@@ -109,7 +115,7 @@ def dependent_right(noise: Dependent, n_items: int, scale: float, apart: ArrayLi
             flat = (_once(x[..., None] + half, s) - _once(x[..., None] - half, s)) / (2 * half)
             beyond = (1 + _exponential(x[..., None] - t, s) - _exponential(-x[..., None] - t, s)) / 2
             found = (flat * t / (1 + t) + beyond / (1 + t)) @ chance
-    normal = ndtr(x / np.sqrt(v + total))
+    normal = scipy.special.ndtr(x / np.sqrt(v + total))
     return np.asarray(np.where(v > _WIDE**2 * total, normal, found).clip(0, 1))
 
 
@@ -125,19 +131,19 @@ def _bell(z: Array) -> Array:
 def _once(u: Array, s: Array) -> Array:
     """Integral of the normal law up to u."""
     z = _over(u, s)
-    return np.asarray(u * ndtr(z) + s * _bell(z))
+    return np.asarray(u * scipy.special.ndtr(z) + s * _bell(z))
 
 
 def _twice(u: Array, s: Array) -> Array:
     """The same, integrated again."""
     z = _over(u, s)
-    return np.asarray(((u * u + s * s) * ndtr(z) + u * s * _bell(z)) / 2)
+    return np.asarray(((u * u + s * s) * scipy.special.ndtr(z) + u * s * _bell(z)) / 2)
 
 
 def _exponential(u: Array, s: Array) -> Array:
     """Chance that an exponential variable plus a normal one is below u."""
     z = _over(u, s)
-    return np.asarray(ndtr(z) - np.exp(np.minimum(s * s / 2 - u + log_ndtr(z - s), 0.0)))
+    return np.asarray(scipy.special.ndtr(z) - np.exp(np.minimum(s * s / 2 - u + scipy.special.log_ndtr(z - s), 0.0)))
 
 
 def dependent_apart(noise: Dependent, n_items: int, scale: float, step: float, level: float) -> float:
@@ -154,7 +160,7 @@ def dependent_apart(noise: Dependent, n_items: int, scale: float, step: float, l
         radius, chance = _mixture(noise, n_items)
 
         def within(q: float) -> bool:
-            return float(betainc(n_items - 1, 2, np.minimum(q / (2 * radius), 1.0)) @ chance) >= level
+            return float(scipy.special.betainc(n_items - 1, 2, np.minimum(q / (2 * radius), 1.0)) @ chance) >= level
     else:
 
         def within(q: float) -> bool:

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from dprank.plan.laws import ladder_share_right
 from dprank.plan.setting import NONE, Drawn, Measured
@@ -71,7 +71,9 @@ def _shapes(k: int, items: int) -> tuple[NDArray[Any], ...]:
     """Of sets that end at place t after the first h items: h, t, how many others, of how many, and log of how often."""
     h, t = np.arange(k)[:, None], np.arange(k, items)
     free, between = k - h - 1, t - h - 1
-    log_sets = gammaln(between + 1) - gammaln(free + 1) - gammaln(between - free + 1)
+    log_sets = (
+        scipy.special.gammaln(between + 1) - scipy.special.gammaln(free + 1) - scipy.special.gammaln(between - free + 1)
+    )
     return h, t, free, np.maximum(between, 1), log_sets
 
 

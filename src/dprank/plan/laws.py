@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, betaln, log_ndtr, ndtr
 
 from dprank._quadrature import gauss
 from dprank._require import as_floats
@@ -88,7 +88,7 @@ def pair_right(apart: ArrayLike, variance: ArrayLike, noise: Noise = "none", sca
             bare = np.exp(-np.abs(a * x)) * (1 + np.abs(a * x) / 2) / 2
             bare = np.where(x < 0, bare, 1 - bare)
             z = np.clip(x / np.maximum(s, 1e-300), -1e6, 1e6)
-            smooth = ndtr(z) - _half_line(z, s * a) + _half_line(-z, s * a)
+            smooth = scipy.special.ndtr(z) - _half_line(z, s * a) + _half_line(-z, s * a)
         normal = _normal_right(x, v + 4 * scale**2)
         return np.asarray(np.where(s < 1e-9 * scale, bare, np.where(narrow, normal, smooth)).clip(0, 1))
     elif noise not in ("none", "laplace"):
@@ -98,14 +98,14 @@ def pair_right(apart: ArrayLike, variance: ArrayLike, noise: Noise = "none", sca
 
 def _half_line(z: Array, a: Array) -> Array:
     """Mean of exp(-a y) (1 + a y / 2) / 2 over the positive part of a normal y of mean z and deviation 1."""
-    weight = np.exp(np.minimum(a * (a / 2 - z) + log_ndtr(z - a), 0.0))
+    weight = np.exp(np.minimum(a * (a / 2 - z) + scipy.special.log_ndtr(z - a), 0.0))
     return np.asarray((weight * (1 + a * (z - a) / 2) + a / 2 * np.exp(-z * z / 2) / math.sqrt(2 * math.pi)) / 2)
 
 
 def _normal_right(apart: Array, variance: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(variance > 0, apart / np.sqrt(variance), np.sign(apart) * np.inf)
-    return np.asarray(ndtr(np.where(apart == 0, 0.0, z)))
+    return np.asarray(scipy.special.ndtr(np.where(apart == 0, 0.0, z)))
 
 
 class Pairs(NamedTuple):
@@ -208,7 +208,7 @@ def told_apart(noise: Noise, scale: float, n_items: int, step: float = 0.0, leve
     def within(q: float) -> bool:
         rest = -math.expm1(-q)
         alpha = (1 + math.exp(-q) * (n_items - 1)) / rest
-        return math.log(n_items) - math.log(rest) + float(betaln(alpha, n_items)) >= math.log(level)
+        return math.log(n_items) - math.log(rest) + float(scipy.special.betaln(alpha, n_items)) >= math.log(level)
 
     return least(within, 1.0, 2.0**-20) * scale
 
@@ -292,13 +292,13 @@ class Spread:
         x, s = as_floats("x", x), self.deviation
         noise = self.noise if self.scale > s / _NARROW else "none"
         if noise == "none":
-            return np.asarray(ndtr(-x / s))
+            return np.asarray(scipy.special.ndtr(-x / s))
         a, z = s / self.scale, x / s
         if noise == "laplace":
             up, down = _tilted(z, a), _tilted(-z, a)
-            return np.asarray(ndtr(-z) + (up - down) / 2)
+            return np.asarray(scipy.special.ndtr(-z) + (up - down) / 2)
         if noise == "exponential":
-            return np.asarray(ndtr(-z) + _tilted(z, a))
+            return np.asarray(scipy.special.ndtr(-z) + _tilted(z, a))
         # over what is the narrower of the two, where the other is smooth
         with np.errstate(over="ignore"):
             if a < 1:
@@ -307,7 +307,7 @@ class Spread:
                 return np.asarray(-np.expm1(-np.exp(-(x[..., None] / self.scale - a * y))) @ mass)
             y, mass = _nodes(-4.0, 44.0, 16)
             mass = mass * np.exp(-y - np.exp(-y))
-            return np.asarray(ndtr((y - x[..., None] / self.scale) / a) @ mass)
+            return np.asarray(scipy.special.ndtr((y - x[..., None] / self.scale) / a) @ mass)
 
     def about(self, x: ArrayLike) -> Array:
         """The same to a part in a thousand, where it would take long: of Gumbel noise from a table.
@@ -345,7 +345,7 @@ def _nodes(low: float, high: float, panels: int) -> tuple[Array, Array]:
 
 def _tilted(z: Array, a: float) -> Array:
     with np.errstate(over="ignore"):
-        return np.asarray(np.exp(np.minimum(a * (a / 2 - z) + log_ndtr(z - a), 700.0)))
+        return np.asarray(np.exp(np.minimum(a * (a / 2 - z) + scipy.special.log_ndtr(z - a), 700.0)))
 
 
 def _ladder(law: Spread, rest: int) -> tuple[Array, Array]:
@@ -445,7 +445,7 @@ def ladder_share_right(step: float, k: int, rest: int, law: Spread) -> float:
     x = np.linspace(low, high, 2 * _CELLS + 1)
     at = (x[1:] + x[:-1]) / 2
     below = 1 - law.about(at - rungs[:, None])
-    few = np.array([bdtr(fallen, rest, np.minimum(law.about(at), 1.0)) for fallen in range(k)])
+    few = np.array([scipy.special.bdtr(fallen, rest, np.minimum(law.about(at), 1.0)) for fallen in range(k)])
     mass = np.diff(1 - law.about(x - rungs[:, None]), axis=1)
     right = 0.0
     for own in range(k):

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
+from dprank.plan._bounds import everything
 from dprank.plan.cautions import warned
 from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
 from dprank.plan.tags import DATA, Question, tag_of
-from dprank.plan.topk import everything
 
 if TYPE_CHECKING:
     import pandas as pd

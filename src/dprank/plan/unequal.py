@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from dprank.plan.laws import pairs_of
 
@@ -154,7 +154,7 @@ def fitted_right(
         spread = inverse @ (information + deviation**2 * np.eye(n_items)) @ inverse
         mean = inverse @ information @ strength
         wide = np.sqrt(spread[i, i] + spread[j, j] - 2 * spread[i, j])
-        found.append(ndtr((mean[i] - mean[j]) / wide))
+        found.append(scipy.special.ndtr((mean[i] - mean[j]) / wide))
     return np.asarray(np.mean(found, axis=0))
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from typing import Literal, get_args
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dprank._binomial import binomial
 from dprank._require import (
@@ -115,7 +115,7 @@ def optimal_delta(k: int, round_epsilon: float, epsilon: float) -> float:
         require_positive("round_epsilon", round_epsilon, up=True),
         require_at_least_0("epsilon", epsilon),
     )
-    p = float(special.expit(round_epsilon))
+    p = float(scipy.special.expit(round_epsilon))
     if epsilon / round_epsilon >= k:
         return 0.0
     first = max(0, math.floor((k + epsilon / round_epsilon) / 2))

@@ -7,8 +7,8 @@ import secrets
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from dprank._require import MOST_AT_ONCE, require_at_least_0, require_positive, require_probability, require_whole
 from dprank.privacy.noise import WIDEST, SecureSource, Source, discrete_laplace, geometric, require_source
@@ -109,7 +109,9 @@ def conditioned_variance(scale: float, n: int) -> float:
     scale, n = require_positive("scale", scale), require_whole("n", n, 2, MOST_AT_ONCE)
     d, x, k = n - 1, math.exp(-2 / scale), np.arange(n)
     with np.errstate(over="ignore"):  # of scales next to 0
-        log_chance = 2 * (gammaln(n) - gammaln(k + 1) - gammaln(n - k)) - 2 * k / scale
+        log_chance = (
+            2 * (scipy.special.gammaln(n) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k)) - 2 * k / scale
+        )
     chance = np.exp(log_chance - log_chance.max())
     chance /= chance.sum()
     failures = (2 * d + 1) * x / -math.expm1(-2 / scale)

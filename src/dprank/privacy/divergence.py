@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import scipy
 from numpy.polynomial import legendre
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr, logsumexp
 
 from dprank._frozen import FrozenFields
 from dprank._quadrature import gauss
@@ -113,7 +113,8 @@ class PairLaw(FrozenFields):
         """Rényi divergence of an order above 1, the larger of the two directions."""
         require_real("order", order, "it must be above 1 and finite", lambda x: 1 < x < math.inf)
         log_moment = max(
-            logsumexp(order * a - (order - 1) * b) for a, b in ((self.log_p, self.log_q), (self.log_q, self.log_p))
+            scipy.special.logsumexp(order * a - (order - 1) * b)
+            for a, b in ((self.log_p, self.log_q), (self.log_q, self.log_p))
         )
         return float(log_moment / (order - 1))
 
@@ -397,7 +398,7 @@ def discrete_gaussian_shift(moves: ArrayLike, scale: float) -> PairLaw:
     loss = (sum(k * k for k in steps) - 2 * statistic) / (2 * scale**2)
     possible = log_law > -math.inf
     # of more than `REACH` standard deviations on either side, at both data sets
-    lost = math.log(4 * len(steps)) + float(log_ndtr(-REACH))
+    lost = math.log(4 * len(steps)) + float(scipy.special.log_ndtr(-REACH))
     log_p = np.r_[log_law[possible], lost, -math.inf]
     return PairLaw(log_p, np.r_[(log_law - loss)[possible], -math.inf, lost])
 

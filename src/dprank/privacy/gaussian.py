@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from dprank._quadrature import gauss
 from dprank._require import (
@@ -97,7 +97,7 @@ def _delta(l2: float, scale: float, epsilon: float) -> float:
         step, weight = _panel(mu)
         return float(density * ((1 - (x + step) * _mills(x + step)) @ weight))
     if x < 0:
-        return float(special.ndtr(-x) - density * _mills(x + mu))
+        return float(scipy.special.ndtr(-x) - density * _mills(x + mu))
     return float(density * (_mills(x) - _mills(x + mu)))
 
 
@@ -219,4 +219,4 @@ def zcdp(rho: float, delta: float) -> float:
 
 def _mills(x: Any) -> Any:
     """(1 - Phi(x)) / phi(x)."""
-    return math.sqrt(math.pi / 2) * special.erfcx(x / math.sqrt(2))
+    return math.sqrt(math.pi / 2) * scipy.special.erfcx(x / math.sqrt(2))

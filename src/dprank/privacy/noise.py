@@ -12,7 +12,7 @@ import secrets
 import sys
 from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
-from importlib.metadata import version
+from types import ModuleType
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -113,16 +113,21 @@ class SecureSource:
 
 @cache
 def _opendp() -> Any:
-    try:
-        import opendp.prelude as dp
+    try:  # by its parts: the prelude brings scikit-learn and polars, too, where they are installed
+        from opendp import domains, measurements, measures, metrics
+        from opendp.mod import enable_features
     except ImportError:
         raise ImportError("secure noise needs OpenDP: pip install opendp") from None
+    from importlib.metadata import version
+
     found, least = version("opendp"), ".".join(map(str, OPENDP))
     final = found.replace(".", "").isdigit()
     if (*map(int, re.findall(r"\d+", found)[:3]), final) < (*OPENDP, True):
         raise ImportError(f"secure noise needs OpenDP {least} or newer, this is {found}: pip install -U opendp")
-    dp.enable_features("contrib")
-    return dp
+    enable_features("contrib")
+    parts = ModuleType("opendp")
+    vars(parts).update(vars(domains) | vars(metrics) | vars(measures), m=measurements)
+    return parts
 
 
 @lru_cache(64)

@@ -7,8 +7,8 @@ import secrets
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from dprank._require import MOST, require_positive, require_whole
 from dprank.privacy.noise import SecureSource, Source, require_source
@@ -63,7 +63,7 @@ def flips_for(epsilon: float, bits: int = 1) -> int:
     """
     epsilon, bits = require_positive("epsilon", epsilon), require_whole("bits", bits, 1, MOST**2)
     share = epsilon / bits
-    flips = max(1, math.floor(GRAIN * float(expit(-share))))
+    flips = max(1, math.floor(GRAIN * float(scipy.special.expit(-share))))
     while bit_loss(flips, bits) > epsilon:
         flips += 1
     return require_telling(flips, epsilon, bits)

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from dprank._quadrature import beyond, cut, gauss
 from dprank._require import (
@@ -304,7 +304,10 @@ def _on_the_line(noise: Noise, sizes: tuple[int, ...], q: float) -> float:
     if noise == "laplace":
         density, outside = np.exp(-np.abs(x)) / 2, _laplace_cdf(x) + _laplace_cdf(-x - q)
     else:
-        density, outside = np.exp(-x * x / 2) / math.sqrt(2 * math.pi), ndtr(x) + ndtr(-x - q)
+        density, outside = (
+            np.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+            scipy.special.ndtr(x) + scipy.special.ndtr(-x - q),
+        )
     # at most rounding is left of what floats cannot tell from 0
     log_inside = np.log1p(-np.minimum(outside, 1 - 2.0**-53))
     least_at = lambda n: n * density * np.exp((n - 1) * log_inside)  # noqa: E731

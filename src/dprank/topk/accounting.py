@@ -38,7 +38,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from scipy.optimize import brentq
+import scipy
 
 from dprank._require import require_positive
 from dprank.privacy.composition import MOST_ROUNDS, Composition, epsilon_per_round, rho, total_epsilon
@@ -154,7 +154,7 @@ class Chosen:
 
         if excess(most) > 0:
             return most
-        epsilon = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, most, xtol=1e-300, rtol=1e-14))
+        epsilon = 0.0 if excess(0.0) <= 0 else float(scipy.optimize.brentq(excess, 0.0, most, xtol=1e-300, rtol=1e-14))
         while excess(epsilon) > 0:
             epsilon *= 1 + 1e-13
         return epsilon

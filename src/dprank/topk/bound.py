@@ -46,7 +46,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.optimize import brentq
+import scipy
 
 from dprank._require import require_loss, require_positive, require_probability, require_real
 from dprank.data.tallies import require_k
@@ -119,7 +119,7 @@ def _log_delta(k: int, shift: float, epsilon: float, n_items: float) -> float:
     elif slope(low) >= 0:
         u = low
     else:
-        u = float(brentq(slope, low, high, xtol=1e-300, rtol=1e-9))
+        u = float(scipy.optimize.brentq(slope, low, high, xtol=1e-300, rtol=1e-9))
     alpha, log_b = u / shift, math.log1p(-grown * math.expm1(u))
     eta = math.exp(log_b) / k
     terms = (
@@ -185,7 +185,7 @@ def shift_for(k: int, epsilon: float, delta: float, n_items: float = math.inf) -
     low = high - 1
     while excess(low) > 0:
         low -= 1
-    root = float(brentq(excess, low, low + 1, xtol=1e-11))
+    root = float(scipy.optimize.brentq(excess, low, low + 1, xtol=1e-11))
     while excess(root) > 0:
         root -= 1e-11
     return math.exp(root)

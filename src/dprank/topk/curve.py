@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from dprank._quadrature import cut, gauss
 from dprank._require import (
@@ -168,7 +168,7 @@ def least_scale(types: Types, k: int, epsilon: float, delta: float, noise: Noise
     low = math.log(high) - 1
     while excess(low) <= 0:
         low -= 1
-    return math.exp(float(brentq(excess, low, math.log(high) + 1e-6, xtol=1e-9)))
+    return math.exp(float(scipy.optimize.brentq(excess, low, math.log(high) + 1e-6, xtol=1e-9)))
 
 
 class WorstPair(NamedTuple):

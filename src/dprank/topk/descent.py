@@ -49,9 +49,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from dprank._jit import njit
 from dprank._require import require_loss, require_positive, require_probability, require_real
 from dprank._search import largest_under, least_under
 from dprank.data.tallies import require_k
@@ -219,7 +219,7 @@ def _delta(k: int, shift: float, epsilon: float) -> float:
     return min(1.0, ((1 - share) * ends[0] + share * ends[1]) * (1 + _ROUNDING))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _played(k, half, gain, steps, reach):
     """tau_k at so many steps from epsilon, and at one more."""
     before, now = np.zeros(reach + 1), np.zeros(reach + 1)

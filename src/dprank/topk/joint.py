@@ -8,8 +8,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 from dprank._require import (
     require_at_least_0,
@@ -265,7 +265,11 @@ class JointExponential:
     @property
     def _log_others(self) -> float:
         """Logarithm of the number of wrong sets."""
-        log_sets = float(gammaln(self._m + 1) - gammaln(self.k + 1) - gammaln(self._m - self.k + 1))
+        log_sets = float(
+            scipy.special.gammaln(self._m + 1)
+            - scipy.special.gammaln(self.k + 1)
+            - scipy.special.gammaln(self._m - self.k + 1)
+        )
         return log_sets + math.log1p(-math.exp(-log_sets)) if log_sets > 1e-9 else -math.inf
 
     def release(self, values: Tallies | ArrayLike | pd.Series, rng: Source) -> Selection:

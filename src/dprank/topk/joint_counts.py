@@ -21,11 +21,11 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Any
 
-import numba
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
+from dprank._jit import njit
 from dprank.privacy.noise import Source
 from dprank.privacy.thresholds import whole_below
 
@@ -199,7 +199,11 @@ class Sets(Choices):
         losses = self._pairs()
         p, q = np.nonzero(self._apart())
         between, taken = q - p - 1, self.k - p - 1
-        alike = gammaln(between + 1) - gammaln(taken + 1) - gammaln(between - taken + 1)
+        alike = (
+            scipy.special.gammaln(between + 1)
+            - scipy.special.gammaln(taken + 1)
+            - scipy.special.gammaln(between - taken + 1)
+        )
         order = np.argsort(losses, kind="stable")
         return np.r_[0.0, losses[order]], np.logaddexp.accumulate(np.r_[0.0, alike[order]])
 
@@ -232,7 +236,7 @@ def _taken(pool: list[int], number: int, rng: Source) -> list[int]:
     return taken
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _drawn_sets(
     rng: np.random.Generator, which: NDArray[np.intp], sizes: NDArray[np.int64], sums: NDArray[np.int64]
 ) -> NDArray[np.int64]:

@@ -12,8 +12,8 @@ from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
 
 import dprank.topk.local_laws  # noqa: F401  registers the law of reports
 from dprank._require import as_floats
@@ -135,7 +135,7 @@ def joint_choices(mechanism: JointExponential, data: Any) -> dict[tuple[int, ...
     else:
         choices = list(combinations(range(len(x)), k))
         losses = [max(np.delete(x, chosen), default=0.0) - min(x[list(chosen)]) for chosen in choices]
-    return dict(zip(choices, softmax(-np.array(losses) / mechanism.scale).tolist(), strict=True))
+    return dict(zip(choices, scipy.special.softmax(-np.array(losses) / mechanism.scale).tolist(), strict=True))
 
 
 @exact.register
@@ -207,7 +207,7 @@ def _log_winner(counts: NDArray[np.int64], values: Array, noise: Noise) -> Array
     with np.errstate(divide="ignore"):
         weight = np.log(counts)
     if noise == "gumbel":
-        return np.asarray(log_softmax(weight + values))
+        return np.asarray(scipy.special.log_softmax(weight + values))
     there = np.flatnonzero(counts)
     out = np.full(len(counts), -np.inf)
     out[there] = weight[there] + log_set_probability(

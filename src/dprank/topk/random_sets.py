@@ -6,10 +6,11 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-import numba
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
+
+from dprank._jit import njit
 
 __all__ = ["Overlap", "least_variance", "overlap_of", "random_sets"]
 
@@ -64,13 +65,13 @@ def _hypergeometric(others: int, own: int, length: NDArray[np.int64], held: NDAr
 
     def log_ways(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
         with np.errstate(invalid="ignore"):
-            ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+            ways = scipy.special.gammaln(n + 1.0) - scipy.special.gammaln(k + 1.0) - scipy.special.gammaln(n - k + 1.0)
         return np.where((k >= 0) & (k <= n), ways, -np.inf)
 
     return np.exp(log_ways(own, held) + log_ways(others, length - held) - log_ways(own + others, length))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def random_sets(own, overlap, codes, length, rng):
     """Random sets of so many codes, of which so many are a person's own.
 
@@ -109,7 +110,7 @@ def random_sets(own, overlap, codes, length, rng):
     return sets
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _swap(order, place, one, other):
     order[one], order[other] = order[other], order[one]
     place[order[one]], place[order[other]] = one, other

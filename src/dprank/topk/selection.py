@@ -6,12 +6,12 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dprank._jit import njit
 from dprank._require import require_generator, require_one_of, require_positive
-from dprank.data.tallies import is_series, require_values
+from dprank.data.tallies import labels_of, require_values
 from dprank.privacy import noise as noises
 from dprank.privacy.guarantee import Adjacency
 from dprank.topk.noise_laws import LAWS, Noise
@@ -151,7 +151,8 @@ def named(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[An
     >>> named(pd.Series([90, 10], ["flu", "gout"]), np.array([1])).tolist(), named([90, 10], np.array([1])).tolist()
     (['gout'], [1])
     """
-    return values.index.to_numpy()[codes] if is_series(values) else codes
+    labels = labels_of(values)
+    return codes if labels is None else labels[codes]
 
 
 def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -169,7 +170,7 @@ def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray
     [0, 1]
     """
     codes = np.sort(codes)
-    if not is_series(values):
+    if labels_of(values) is None:
         return codes
     labels = named(values, codes)
     if labels.dtype != object:
@@ -186,7 +187,7 @@ def unranked(values: ArrayLike | pd.Series, codes: NDArray[np.int64]) -> NDArray
     return codes[by_label]
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _contenders(values, sign, top, bests, order, k, scale, law, rng):
     """At least k items with the k largest among them, and their noisy values less the top value."""
     room = min(len(values), max(2 * k, k + _SPARE))
@@ -219,7 +220,7 @@ def _contenders(values, sign, top, bests, order, k, scale, law, rng):
     return items[:held], noisy[:held]
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _keep(items, noisy, k):
     """Move the k largest to the front; how large the least of them is, and k."""
     threshold = np.partition(noisy, len(noisy) - k)[len(noisy) - k]
@@ -234,7 +235,7 @@ def _keep(items, noisy, k):
     return threshold, held
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _toll(least, law):
     """-log P(noise <= least), least above 0."""
     if law == 1:
@@ -242,7 +243,7 @@ def _toll(least, law):
     return -math.log1p(-math.exp(-least) / (2 if law == 0 else 1))
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _above(least, law, rng):
     """Noise given that it exceeds least, which is above 0."""
     if law == 1:
@@ -250,7 +251,7 @@ def _above(least, law, rng):
     return least + rng.standard_exponential()
 
 
-@numba.njit(inline="always")
+@njit(inline="always")
 def _any(law, rng):
     if law == 1:
         return -math.log(rng.standard_exponential())

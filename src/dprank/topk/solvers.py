@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, gmres
+
+from dprank._jit import njit
 
 __all__ = ["solved"]
 
@@ -130,7 +131,7 @@ def _eliminated(rates: sparse.csr_array) -> NDArray[np.float64]:
     return np.asarray(law)
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _gth(start, other, rate, place, band):
     """Elimination without subtraction of an irreducible chain, states in the order of their places.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
+from dprank._jit import njit
 from dprank._require import MOST_AT_ONCE, as_array, as_floats, require_at_least_0, require_real, require_whole
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.models.games import Games
@@ -66,7 +66,9 @@ def _shares(comparisons: Comparisons, prior: float) -> tuple[Games, NDArray[np.f
     return games, (won + prior) / (games.played + 2 * prior)
 
 
-def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: float | None = None) -> sparse.csr_array:
+def transition_matrix(
+    n_items: int, pairs: ArrayLike, shares: ArrayLike, d: float | None = None
+) -> scipy.sparse.csr_array:
     """Transition matrix of rank centrality (equation 3.2): from i to j with probability y_ij / d.
 
     Parameters
@@ -116,7 +118,7 @@ def transition_matrix(n_items: int, pairs: ArrayLike, shares: ArrayLike, d: floa
     stay = np.maximum((d - leave) / d, 0)
     diagonal = np.arange(n_items)
     entries = np.r_[shares / d, (1 - shares) / d, stay]
-    chain = sparse.csr_array((entries, (np.r_[i, j, diagonal], np.r_[j, i, diagonal])), shape=(n_items, n_items))
+    chain = scipy.sparse.csr_array((entries, (np.r_[i, j, diagonal], np.r_[j, i, diagonal])), shape=(n_items, n_items))
     chain.eliminate_zeros()
     return chain
 
@@ -298,9 +300,9 @@ def rank_centrality(comparisons: Comparisons, *, prior: float = 0.0) -> NDArray[
 # --- matrices ---------------------------------------------------------------------------------------------------------
 
 
-def _chain(chain: Any) -> sparse.csr_array:
+def _chain(chain: Any) -> scipy.sparse.csr_array:
     """The chain as a sparse matrix without explicit zeros, validated."""
-    if not sparse.issparse(chain):
+    if not scipy.sparse.issparse(chain):
         chain = np.atleast_2d(as_floats("chain", chain))
         if not np.isfinite(chain).all():
             raise ValueError("chain holds a number that is not finite")
@@ -308,7 +310,7 @@ def _chain(chain: Any) -> sparse.csr_array:
         chain = _sound(chain)
     if chain.ndim != 2 or chain.shape[0] != chain.shape[1] or chain.shape[0] < 1:
         raise ValueError(f"chain has shape {chain.shape}; it must be square")
-    chain = sparse.csr_array(chain, dtype=float, copy=True)
+    chain = scipy.sparse.csr_array(chain, dtype=float, copy=True)
     chain.sum_duplicates()
     chain.eliminate_zeros()
     if not (chain.data >= 0).all():
@@ -328,7 +330,7 @@ def _sound(chain: Any) -> Any:
             if chain.format == "bsr":
                 chain.check_format(full_check=True)
             listed = chain.tocoo()
-            return sparse.coo_array((listed.data, listed.coords), shape=listed.shape)
+            return scipy.sparse.coo_array((listed.data, listed.coords), shape=listed.shape)
         across = chain.format == "csr"
         rows, columns = chain.shape if across else chain.shape[::-1]
         data, indices, ends = (as_array("chain", part) for part in (chain.data, chain.indices, chain.indptr))
@@ -346,31 +348,31 @@ def _sound(chain: Any) -> Any:
         raise broken
     if len(indices) and not 0 <= indices.min() <= indices.max() < columns:
         raise broken
-    made = sparse.csr_array if across else sparse.csc_array
+    made = scipy.sparse.csr_array if across else scipy.sparse.csc_array
     parts = data.astype(float), indices.astype(np.int64), ends.astype(np.int64)
     return made(parts, shape=chain.shape)
 
 
-def _off_diagonal(chain: sparse.csr_array) -> sparse.csr_array:
-    rates = sparse.csr_array(chain - sparse.diags_array(chain.diagonal()))
+def _off_diagonal(chain: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    rates = scipy.sparse.csr_array(chain - scipy.sparse.diags_array(chain.diagonal()))
     rates.eliminate_zeros()
     return rates
 
 
-def _rates(games: Games, shares: NDArray[np.float64]) -> sparse.csr_array:
+def _rates(games: Games, shares: NDArray[np.float64]) -> scipy.sparse.csr_array:
     """What the `transition_matrix` of their pairs has off the diagonal."""
     n, i, j = games.n_items, games.item.astype(np.int32), games.other.astype(np.int32)
     d = max(int((np.bincount(i, minlength=n) + np.bincount(j, minlength=n)).max()), 1)
     leave = np.concatenate([shares / d, (1 - shares) / d])
-    back = sparse.coo_array((leave, (np.concatenate([j, i]), np.concatenate([i, j]))), shape=(n, n))
+    back = scipy.sparse.coo_array((leave, (np.concatenate([j, i]), np.concatenate([i, j]))), shape=(n, n))
     back.has_canonical_format = True  # no pair comes twice
     # the columns of the transposed are the rows, in order
-    rates = sparse.csr_array(back.tocsr().tocsc().T)
+    rates = scipy.sparse.csr_array(back.tocsr().tocsc().T)
     rates.eliminate_zeros()
     return rates
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _ergodicity(start, other, probability):
     n = start.size - 1
     row, least = np.zeros(n), 1.0

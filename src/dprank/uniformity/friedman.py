@@ -8,10 +8,10 @@ from functools import cache
 from itertools import permutations
 from typing import Self
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._jit import njit
 from dprank._require import (
     require_draws,
     require_generator,
@@ -178,7 +178,7 @@ def null_rank_sums(rng: np.random.Generator, draws: int, n_voters: int, n_items:
     return np.asarray(_null_rank_sums(require_generator(rng), *(require_whole(name, n, 0) for name, n in sizes)))
 
 
-@numba.njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy")
 def _null_rank_sums(rng, draws, n_voters, n_items):
     sums = np.zeros((draws, n_items), np.int64)
     row = np.arange(n_items)

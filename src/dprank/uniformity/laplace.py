@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from dprank._require import (
     as_floats,
@@ -262,4 +262,4 @@ def discrete_laplace_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
 
 
 def _continuous_cdf(x: NDArray[Any], scale: float) -> NDArray[np.float64]:
-    return np.asarray(stats.laplace.cdf(x, scale=scale))
+    return np.asarray(scipy.stats.laplace.cdf(x, scale=scale))

@@ -17,9 +17,8 @@ from itertools import permutations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import logsumexp
 
 import dprank.uniformity.local_laws  # noqa: F401  registers the laws of reports
 from dprank._require import as_floats
@@ -257,7 +256,7 @@ class NoisyReals:
             return largest
         if self.delta(0.0) <= delta:
             return 0.0
-        return float(brentq(lambda e: float(self.delta(e)) - delta, 0.0, largest))
+        return float(scipy.optimize.brentq(lambda e: float(self.delta(e)) - delta, 0.0, largest))
 
     def _hockey_stick(self, p: ArrayLike, q: ArrayLike, epsilon: float) -> float:
         """Integral of what the first density has above e^epsilon times the second."""
@@ -282,7 +281,7 @@ class NoisyReals:
 
 
 def _mixture(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(logsumexp(logs, axis=1) - math.log(logs.shape[1]))
+    return np.asarray(scipy.special.logsumexp(logs, axis=1) - math.log(logs.shape[1]))
 
 
 @exact.register

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from dprank._require import as_array, require_positive, require_probability, require_whole, settle
 from dprank.data.rankings import Rankings, require_rankings
@@ -211,13 +211,13 @@ class LocalTwoStage(_Randomised):
 
     def threshold(self, n_voters: int) -> int:
         """Number of +1, of so many voters in the second stage, from which the test rejects."""
-        return int(stats.binom.isf(self.size, require_whole("n_voters", n_voters, 1), 0.5)) + 1
+        return int(scipy.stats.binom.isf(self.size, require_whole("n_voters", n_voters, 1), 0.5)) + 1
 
     def decide(self, reports: ArrayLike) -> Decision:
         """What the curator says of reports of the second stage, shape (voters,), of -1 and +1: an exact sign test."""
         sent = _answers(reports)
         agree, threshold = int((sent > 0).sum()), self.threshold(len(sent))
-        p_value = float(stats.binom.sf(agree - 1, len(sent), 0.5))
+        p_value = float(scipy.stats.binom.sf(agree - 1, len(sent), 0.5))
         return Decision(agree >= threshold, float(agree), float(threshold), p_value, mechanism=self, source="voters")
 
     def release(self, data: Rankings, rng: Source) -> Decision:

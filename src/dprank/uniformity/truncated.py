@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from dprank._require import (
     as_floats,
@@ -144,7 +144,7 @@ class Trun:
         high = float(pairs)
         while excess(high) > 0:
             high *= 2
-        start = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, high)) * (1 + 1e-9)
+        start = 0.0 if excess(0.0) <= 0 else float(scipy.optimize.brentq(excess, 0.0, high)) * (1 + 1e-9)
         test, slack = replace(free, start=start, width=width(start)), 1e-12
         while test.guarantee.epsilon > epsilon:  # by a rounding
             test, slack = replace(test, width=test.width * (1 + slack)), 2 * slack

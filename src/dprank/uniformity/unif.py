@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import fft, stats
 
 from dprank._binomial import binomial
 from dprank._require import (
@@ -242,7 +242,7 @@ def unif_sf(n_pairs: int, n_voters: int, y: ArrayLike, bias: ArrayLike = 0.0) ->
     first, size = _window(n_pairs, n_voters, biases)
     if size > POINTS and n_pairs < 20:
         shift = n_voters * sum(count * b * b for b, count in biases)
-        return np.asarray(stats.ncx2.sf(y, n_pairs, shift) if shift else stats.chi2.sf(y, n_pairs))
+        return np.asarray(scipy.stats.ncx2.sf(y, n_pairs, shift) if shift else scipy.stats.chi2.sf(y, n_pairs))
     # y = T / k may have been rounded: a value a hair above a lattice point is that point
     w = np.ceil((scaled - base * n_pairs) / step - 1e-9 - 1e-13 * np.abs(scaled))
     inside = np.clip(w, first, first + size)
@@ -286,7 +286,7 @@ def square_law(n_pairs: int, n_voters: int, bias: float = 0.0) -> tuple[NDArray[
     base, step = _lattice(n_voters)
     if n_pairs == 1:
         heads = np.arange((n_voters + 1) // 2, n_voters + 1)
-        one = stats.binom(n_voters, (1 + bias) / 2)
+        one = scipy.stats.binom(n_voters, (1 + bias) / 2)
         squares = (2 * heads - n_voters) ** 2
         law = np.where(squares == 0, one.pmf(heads), one.pmf(heads) + one.pmf(n_voters - heads))
     else:
@@ -370,12 +370,12 @@ def _table(n_pairs: int, k: int, biases: tuple[tuple[float, int], ...]) -> NDArr
     first, size = _window(n_pairs, k, biases)
     if size > MOST_POINTS:
         raise ValueError(f"n_voters = {k} and {n_pairs} pairs; the null law has {size} values, at most 2^27 are listed")
-    length = fft.next_fast_len(size, real=True)
+    length = scipy.fft.next_fast_len(size, real=True)
     spectrum = np.ones(length // 2 + 1, complex)
     for bias, count in biases:
         where, law = _squares(k, bias)
-        spectrum *= fft.rfft(np.bincount(where % length, law, length)) ** count
-    return np.asarray(np.roll(fft.irfft(spectrum, length), -(first % length))[:size])
+        spectrum *= scipy.fft.rfft(np.bincount(where % length, law, length)) ** count
+    return np.asarray(np.roll(scipy.fft.irfft(spectrum, length), -(first % length))[:size])
 
 
 @lru_cache(maxsize=16)
@@ -413,5 +413,5 @@ def _inverted(
 def _one_pair(k: int, bias: float, scaled: NDArray[np.float64]) -> NDArray[np.float64]:
     least = np.ceil((k + np.sqrt(np.clip(scaled * (1 - 1e-13), 0, None))) / 2 - 1e-9)
     p = (1 + bias) / 2
-    both = stats.binom.sf(least - 1, k, p) + stats.binom.sf(least - 1, k, 1 - p)
+    both = scipy.stats.binom.sf(least - 1, k, p) + scipy.stats.binom.sf(least - 1, k, 1 - p)
     return np.asarray(np.where(scaled <= 0, 1.0, np.minimum(both, 1.0)))

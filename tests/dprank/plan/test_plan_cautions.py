@@ -11,7 +11,7 @@ from checks import each, refused
 from test_plan_cli import run
 
 import dprank
-from dprank.plan.topk import costs_nothing
+from dprank.plan._bounds import costs_nothing
 
 PAIRS = ["--comparisons", "l,r,a", "--items", "gold,old1,old2"]
 
