@@ -87,12 +87,17 @@ def require_link(link: Any) -> Link:
     return link
 
 
-def _logistic_cdf(x: ArrayLike) -> NDArray[np.float64]:
-    return scipy.special.expit(x)
+@dataclass(frozen=True, repr=False)
+class _Special:
+    """A function of `scipy.special`, imported at its first call; it is called what it is: texts of links are keys."""
 
+    name: str
 
-def _logistic_log_cdf(x: ArrayLike) -> NDArray[np.float64]:
-    return scipy.special.log_expit(x)
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
+        return getattr(scipy.special, self.name)(x)
+
+    def __repr__(self) -> str:
+        return f"<ufunc '{self.name}'>"
 
 
 def _logistic_pdf(x: ArrayLike) -> NDArray[np.float64]:
@@ -101,14 +106,6 @@ def _logistic_pdf(x: ArrayLike) -> NDArray[np.float64]:
 
 def _logistic_score(x: ArrayLike) -> NDArray[np.float64]:
     return scipy.special.expit(np.negative(x))
-
-
-def _normal_cdf(x: ArrayLike) -> NDArray[np.float64]:
-    return scipy.special.ndtr(x)
-
-
-def _normal_log_cdf(x: ArrayLike) -> NDArray[np.float64]:
-    return scipy.special.log_ndtr(x)
 
 
 def _normal_pdf(x: ArrayLike) -> NDArray[np.float64]:
@@ -157,8 +154,8 @@ def _arctan_curvature(x: ArrayLike) -> NDArray[np.float64]:
 #: Bradley-Terry-Luce
 LOGISTIC = Link(
     "logistic",
-    _logistic_cdf,
-    _logistic_log_cdf,
+    _Special("expit"),
+    _Special("log_expit"),
     _logistic_pdf,
     _logistic_score,
     _logistic_pdf,
@@ -169,8 +166,8 @@ LOGISTIC = Link(
 #: Thurstone, case V. Its F' / (F (1 - F)) is unbounded: (A1) fails.
 PROBIT = Link(
     "probit",
-    _normal_cdf,
-    _normal_log_cdf,
+    _Special("ndtr"),
+    _Special("log_ndtr"),
     _normal_pdf,
     _normal_score,
     _normal_curvature,
