@@ -56,9 +56,9 @@ def plans() -> Iterator[tuple[str, str]]:
         words += ["--items", str(rng.choice([2, 3, 5, 8, 20])), "--persons", str(rng.choice([2, 40, 1000, 10**6]))]
         words += ["--epsilon", str(rng.choice([0.01, 0.3, 1, 3, 20]))]
         asked[*words, *" ".join(rng.sample(MORE[question], rng.randrange(3))).split()] = None
-    for words in asked:
-        done = said(*words)
-        yield " ".join(words), f"{done.code}\n{done.out}{done.error}"
+    for key in asked:
+        done = said(*key)
+        yield " ".join(key), f"{done.code}\n{done.out}{done.error}"
 
 
 #: Of every question some of what may be added to it.

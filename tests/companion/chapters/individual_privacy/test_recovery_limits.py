@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from itertools import combinations
 
+import numpy as np
+
 from companion.chapters.individual_privacy import recovery_limits
 
 
@@ -33,7 +35,7 @@ def test_blind_sets_fall_below_what_is_said_to_be_unavoidable():
     at = frame.set_index(["items", "u"]).failure[1000]
     assert at[275] < 0.001 < 0.1 < at[250]
     drawn = recovery_limits.draw_blind_failures(frame).axes[0]
-    lines = {line.get_label(): min(line.get_ydata()) for line in drawn.lines}
+    lines = {line.get_label(): np.asarray(line.get_ydata()).min() for line in drawn.lines}
     below = [name for name, least in lines.items() if least < recovery_limits.LEAST_FAILURE]
     assert below == ["blind, 6 items", "blind, 14 items", "blind, 1,000 items"]
     assert lines["said to be unavoidable: 1/10"] == recovery_limits.LEAST_FAILURE
