@@ -27,8 +27,8 @@ sys.path += [str(ROOT / "tests" / "dprank"), str(ROOT / "tests")]
 #: Where it is written.
 FOLDER = ROOT / "_build" / "golden"
 SETTINGS = 400
-#: Of what Python prints of an object, where it lay.
-AT = re.compile("0x[0-9a-f]+")
+#: What another tree or another run calls otherwise: where objects lie, folders for a while, the tree itself.
+ELSEWHERE = re.compile(rf"0x[0-9a-f]+|{re.escape(tempfile.gettempdir())}/tmp\w+|{re.escape(str(ROOT))}(?=/)")
 #: Of what differs, lines that are shown.
 SHOWN = 12
 
@@ -134,7 +134,7 @@ def written(folder: Path, inputs: Path) -> None:
         "plans": plans(),
     }
     for kind, found in kinds.items():
-        texts = {name: AT.sub("0x", text.replace(str(inputs), "FOLDER")) for name, text in found}
+        texts = {name: ELSEWHERE.sub("…", text) for name, text in found}
         print(f"{kind}: {len(texts)}", flush=True)
         (folder / f"{kind}.json").write_text(json.dumps(texts, indent=1, ensure_ascii=False), encoding="utf-8")
 

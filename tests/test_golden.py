@@ -1,6 +1,7 @@
 """The texts that moving code may not change are all there, and a word that differs is found."""
 
 import json
+import tempfile
 
 import golden
 
@@ -24,3 +25,8 @@ def test_what_differs_is_named_with_its_line(tmp_path):
         "plans.json: new\n    @@ -0,0 +1 @@\n    +text",
     ]
     assert not list(golden.differences(tmp_path / "after", tmp_path / "after"))
+
+
+def test_two_trees_and_two_runs_do_not_differ_by_their_folders():
+    here = f"{golden.ROOT}/a.csv: <object at 0x7f80> in {tempfile.gettempdir()}/tmpab12_c/b.sqlite"
+    assert golden.ELSEWHERE.sub("…", here) == "…/a.csv: <object at …> in …/b.sqlite"
