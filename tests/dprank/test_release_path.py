@@ -218,7 +218,7 @@ def cleaning_by_content(patch):
     # what is misspelt counts for the item that most others wrote
     sniff = accounts.sniff
 
-    def cleaned(path, *others):
+    def cleaned(path, *others, **_):
         found = sniff(path, *others)
         known = found.frame["what"].isin(["ash", "elm", "fir"])
         counts = found.frame["what"][known].value_counts()

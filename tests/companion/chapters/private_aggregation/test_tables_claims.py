@@ -232,7 +232,7 @@ def test_the_title_says_how_errors_grow_beside_the_printed_ones(errors):
     made = errors.assign(error=errors.error.where(~mine, errors.printed * beside))
     title, below = told(study.draw_errors(made))
     assert title == "The error of noise on all pairs grows more slowly than printed"
-    assert "pairs that sorting asks for, whose error grows faster than printed" in below
+    assert "pairs that sorting asks about, whose error grows faster than printed" in below
     mixed = made.assign(error=made.error.where(made.row != "II, Gaussian", made.printed / made["items"]))
     assert "whose error grows partly faster than printed" in told(study.draw_errors(mixed))[1]
 
