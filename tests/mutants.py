@@ -6,8 +6,10 @@
 A mutant is one changed expression: a constant, an operator, a comparison, min for max, floor for ceil, a guard that is
 always or never taken. It is killed if a test fails, or does not end. No file is touched: the import of the module is
 intercepted in a process of its own. First come those of the module's own tests that reach the changed function, the
-quickest first; a survivor is then tried on all other tests of the library that do. What is left is listed in
-`equivalent_mutants.yml`, with the reason why no test can see it, and then is not tried; or it is a hole.
+quickest first; a survivor is then tried on all other tests of the library that do, or on as many as end within
+`--patience`: what those would kill that it leaves out counts as a hole. Which tests reach what is found out once, and
+kept in `_build/mutants` until package or tests change. What is left is listed in `equivalent_mutants.yml`, with the
+reason why no test can see it, and then is not tried; or it is a hole.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ import copy
 import hashlib
 import importlib.abc
 import importlib.machinery
+import itertools
+import json
+import math
 import multiprocessing
 import os
 import random
@@ -74,6 +79,8 @@ CALLS = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "all": "a
          "minimum": "maximum", "maximum": "minimum", "argmax": "argmin", "argmin": "argmax"}  # fmt: skip
 #: What looks at defaults of all modules, and calls none of them.
 DEFAULTS = "tests/dprank/test_defaults.py"
+#: Where a survey of the whole library is kept.
+KEPT = ROOT / "_build" / "mutants"
 #: Bytes that tests may ask for, and how many times longer than a processor needs they may take.
 MEMORY, WAITED = 12 << 30, 20
 # what a child needs before it can import the module: loaded once, then forked
@@ -354,6 +361,26 @@ def survey(modules: list[str], files: list[str]) -> Survey:
     return found
 
 
+def survey_of_all(modules: list[str], jobs: ThreadPoolExecutor, shares: int) -> Survey:
+    """Of all tests of the library: as it was kept, where neither package nor tests have changed, or made in shares."""
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/dprank").rglob("test_*.py"))
+    digest = hashlib.blake2b(" ".join(modules).encode(), digest_size=8)
+    for path in sorted([*(ROOT / "src/dprank").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]):
+        digest.update(path.read_bytes())
+    kept = KEPT / f"{digest.hexdigest()}.json"
+    if not kept.exists():
+        made = list(jobs.map(lambda share: survey(modules, share), [files[at::shares] for at in range(shares)]))
+        seconds = {test: taken for one in made for test, taken in one.seconds.items()}
+        reached: dict[str, list[str]] = {}
+        for one in made:
+            for function, tests in one.reached.items():
+                reached.setdefault(function, []).extend(sorted(tests))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps({"seconds": seconds, "reached": reached}), encoding="utf-8")
+    found = json.loads(kept.read_text(encoding="utf-8"))
+    return Survey(found["seconds"], {function: set(tests) for function, tests in found["reached"].items()})
+
+
 def run(mutant: Mutant, tests: list[str], seconds: float) -> str:
     """What tests that take so many seconds say of a mutant: "killed", "killed by time", "survived"."""
     files, limit = list(dict.fromkeys(test.partition("::")[0] for test in tests)), round(8 + 4 * seconds)
@@ -406,7 +433,9 @@ class Tally:
         return f"{self.name}: {self.drawn} mutants, {self.equivalent} equivalent; {killed} of {tried} killed ({share})"
 
 
-def survivors(tried: list[Mutant], of: Survey, own: bool, pool: ThreadPoolExecutor) -> list[Mutant]:
+def survivors(
+    tried: list[Mutant], of: Survey, own: bool, pool: ThreadPoolExecutor, patience: float = math.inf
+) -> list[Mutant]:
     """Mutants that live through the tests which reach them: those of the module itself, or the others."""
 
     def verdict(mutant: Mutant) -> str:
@@ -415,6 +444,8 @@ def survivors(tried: list[Mutant], of: Survey, own: bool, pool: ThreadPoolExecut
         if mutant.declares:
             tests += [test for test in of.seconds if test.partition("::")[0] == DEFAULTS and test not in tests]
         tests = [test for test in tests if (test.partition("::")[0] in files) == own]
+        ends = itertools.accumulate(of.seconds[test] for test in tests)
+        tests = [test for test, end in zip(tests, ends, strict=True) if end <= patience]
         return run(mutant, tests, sum(of.seconds[test] for test in tests))
 
     return [mutant for mutant, said in zip(tried, pool.map(verdict, tried), strict=True) if said == "survived"]
@@ -427,6 +458,7 @@ def main() -> int:
     parser.add_argument("-n", type=int, default=32, help="mutants a module")
     parser.add_argument("--seed", type=int, default=0, help="of the draw")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--patience", type=float, default=math.inf, help="seconds of other tests, at most, a survivor")
     options = parser.parse_args()
     multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOAD)
     modules = [name for given in options.modules for name in (PRIVACY if given == "privacy" else [given])]
@@ -441,7 +473,8 @@ def main() -> int:
             left += lived
         if left:
             print(f"{len(left)} are left for the tests of all that uses the modules", flush=True)
-            left = survivors(left, survey(modules, ["tests/dprank"]), False, pool)
+            of_all = survey_of_all(modules, pool, options.jobs)
+            left = survivors(left, of_all, False, pool, options.patience)
     for tally in tallies:
         tally.alive = sum(mutant.module == tally.name for mutant in left)
         print(tally)
