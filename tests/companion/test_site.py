@@ -15,6 +15,8 @@ from threading import Barrier
 import pytest
 
 from companion.press import BuildError, browser, site, views
+from companion.press.errands import check_errands
+from companion.press.pdf import make_pdf
 from companion.press.site import check_site, find_chromium
 
 needs_chromium = pytest.mark.skipif(
@@ -244,7 +246,7 @@ def test_browsers_share_the_loads(planted_site: Path, monkeypatch: pytest.Monkey
     """Each load is that of one of them, and what they saw is told in the order of the pages."""
     both, taken = Barrier(2), list[int]()
 
-    def look(_: str, html: Path, waiting: SimpleQueue[list[views.Load]], __: Path | None) -> list[browser._Seen]:
+    def look(html: Path, waiting: SimpleQueue[list[views.Load]], _: Path | None) -> list[browser._Seen]:
         mine: list[views.Load] = []
         both.wait(60)
         with suppress(Empty):
@@ -354,10 +356,20 @@ def test_good_site_passes_and_is_photographed(tmp_path: Path) -> None:
     }  # and nothing of the reference
 
 
-def test_says_how_to_get_chromium(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser, "find_chromium", lambda: None)
-    (problem,) = check_site(write_site(tmp_path, {}))
-    assert "apt-get install chromium" in problem
+@pytest.mark.parametrize(
+    ("gone", "said"), [("find_chromium", "apt-get install chromium"), ("find_spec", "pip install playwright")]
+)
+def test_says_what_no_page_can_be_opened_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gone: str, said: str
+) -> None:
+    monkeypatch.setattr(browser, "find_chromium", lambda: "chromium")
+    monkeypatch.setattr(browser, gone, lambda *_: None)
+    (problem,) = check_site(write_site(tmp_path / "html", {}))
+    assert said in problem
+    (tmp_path / "errands.yml").write_text("errands: []")
+    assert check_errands(tmp_path / "html", tmp_path / "errands.yml") == []
+    with pytest.raises(BuildError, match=said):
+        make_pdf(tmp_path / "html", tmp_path / "print.html")
 
 
 def test_refuses_a_folder_without_pages(tmp_path: Path) -> None:

@@ -59,6 +59,14 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
 
 
+def missing() -> str | None:
+    """What no page can be opened without, and where to get it; None where all is there."""
+    if find_chromium() is None:
+        return NO_CHROMIUM
+    drivers = [it for it in DRIVERS if find_spec(it.replace("-", "_")) is None]
+    return NO_DRIVER.format(" ".join(drivers)) if drivers else None
+
+
 # ---------------------------------------------------------------- what a page is asked
 
 # Formulas that nobody set, or that stand in no font of theirs.
@@ -195,11 +203,8 @@ def check_in_browser(
     html: Path, pages: Mapping[Path, Content], screenshots: Path | None, every: bool = False
 ) -> list[str]:
     """Problems of the `pages`, a line each; none is opened where something is missing. With `every`, all are opened."""
-    chromium = find_chromium()
-    if chromium is None:
-        return [NO_CHROMIUM]
-    if missing := [it for it in DRIVERS if find_spec(it.replace("-", "_")) is None]:
-        return [NO_DRIVER.format(" ".join(missing))]
+    if said := missing():
+        return [said]
     if screenshots:
         screenshots.mkdir(parents=True, exist_ok=True)
     loads = plan(html, pages, every)
@@ -210,7 +215,7 @@ def check_in_browser(
     # one waits for its network to rest; to start one takes as long as some visits
     workers = min(len(visits) // VISITS or 1, (os.cpu_count() or 1) + 1)
     with ThreadPoolExecutor(workers) as pool:
-        work = [pool.submit(_check_loads, chromium, html, waiting, screenshots) for _ in range(workers)]
+        work = [pool.submit(_check_loads, html, waiting, screenshots) for _ in range(workers)]
         return _told(html, loads, (seen for it in work for seen in it.result()))
 
 
@@ -238,9 +243,7 @@ def _told(html: Path, loads: list[Load], seen: Iterable[_Seen]) -> list[str]:
     ]
 
 
-def _check_loads(
-    chromium: str, html: Path, waiting: SimpleQueue[Sequence[Load]], screenshots: Path | None
-) -> list[_Seen]:
+def _check_loads(html: Path, waiting: SimpleQueue[Sequence[Load]], screenshots: Path | None) -> list[_Seen]:
     """Faults of the loads that one browser takes from those `waiting`."""
     from playwright.sync_api import sync_playwright
 
@@ -248,7 +251,7 @@ def _check_loads(
     looks: set[str] = set()
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
+        playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS) as browser,
     ):
         readers = {"light": _reader(browser, "light"), "dark": _reader(browser, "dark")}
         while True:

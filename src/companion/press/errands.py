@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 import yaml
 
-from companion.press.browser import CHROMIUM_FLAGS, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, find_chromium, missing
 from companion.press.views import DESK, HEIGHT, PHONE
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ BOARD = "#claims tbody tr"
 
 def check_errands(html: Path, errands: Path) -> list[str]:
     """A line for each errand that fails, each page that is over a limit, for queries of which too many lead elsewhere,
-    and one if the scoreboard needs its script.
+    and one if the scoreboard needs its script. None where no page can be opened, which the check of the site says.
     """
+    if not errands.is_file() or missing():
+        return []
     from playwright.sync_api import sync_playwright
 
-    if not errands.is_file():
-        return []
     said = yaml.safe_load(errands.read_text(encoding="utf-8"))
     ledger = json.loads((html / "_static/ledger.json").read_bytes())
     with sync_playwright() as started:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from companion.press import BuildError
-from companion.press.browser import CHROMIUM_FLAGS, FORMULAS, NO_CHROMIUM, find_chromium
+from companion.press.browser import CHROMIUM_FLAGS, FORMULAS, find_chromium, missing
 from companion.press.collect import write_checksums
 from companion.press.layout import Layout, dumps
 from companion.press.paper import FRONT, assemble, contents
@@ -117,17 +117,16 @@ def make_pdf(html: Path, scratch: Path) -> tuple[bytes, int, list[str]]:
 
     `scratch` is the name of a page that Chromium prints, on the same disk.
     """
+    if said := missing():
+        raise BuildError(said)
     leaves = contents(html)
     prefix = os.path.relpath(html, scratch.parent).replace(os.sep, "/") + "/"
     scratch.write_text(assemble(html, leaves, prefix), encoding="utf-8")
-    chromium = find_chromium()
-    if chromium is None:
-        raise BuildError(NO_CHROMIUM)
     from playwright.sync_api import sync_playwright
 
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS) as browser,
+        playwright.chromium.launch(executable_path=find_chromium(), args=CHROMIUM_FLAGS) as browser,
         browser.new_page(viewport={"width": COLUMN, "height": 900}) as page,
     ):
         page.set_default_timeout(SLOWEST)
