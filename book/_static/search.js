@@ -28,8 +28,16 @@
     [/disagree|dispute|reviewed|contact|wrong verdict|authors .*(told|asked)/, "book/verdicts.html#if-you-disagree"],
     [/proof assistant|\blean\b|formally/, "book/verdicts.html#the-methods"],
     [/exercise|teach|course|slides|lesson|prerequisite|where (do i|to) (begin|start)/, "book/index.html#five-doors"],
-    [/\brating|\bstars?\b|likert|file format|csv format|format of/, "book/commands.html#what-a-file-looks-like"],
+    [/\brating|\bstars?\b|likert|file format|\bcsv\b|format of/, "book/commands.html#what-a-file-looks-like"],
     [/how long|hardware|\bminutes\b|disk space/, "book/reproduce.html#the-profiles"],
+    [/(^|\s)--\w/, "book/commands.html"],
+    [/re-?identif/, "notebooks/14c-three-attacks.html"],
+    [/who (sees|can see)|raw data/, "notebooks/10-local-aggregation.html#who-sees-what"],
+    [/unranked|left (out|some)|partial|incomplete ballots/, "notebooks/14a-partial-and-tied-orders.html"],
+    [/\btables? [12]\b/, "notebooks/13a-tables-statements.html"],
+    [/margin of error|error bars?|confidence/, "notebooks/14b-ranges-of-places.html"],
+    [/duplicate|(person|voter|name)s? twice/, "notebooks/14-release-your-own.html#be-two"],
+    [/\bfrom (ballots|votes|answers|a survey)/, "notebooks/14-release-your-own.html"],
     [/improve|better than/, "notebooks/17-better-than-printed.html"],
   ];
   /* Pages of the book come before the library's, roads before what stands behind them; a term is meant as such. */
@@ -40,10 +48,33 @@
     // what a page of a single result is about stands in its first lines
     over: plain(url.startsWith("book/results/") ? `${page} ${text.slice(0, 80)}` : page), rank: rank(url),
   }));
+  // who looks for a co-author means the paper, and who looks for corrections the errata
+  const same = {
+    chakraborty: "cai", wang: "cai", fotakis: "busa", zampetakis: "busa", su: "qiao", zhang: "qiao",
+    ghazi: "alabi", kumar: "alabi", manurangsi: "alabi", correction: "errat", corrections: "errat", corrigendum: "errat",
+  };
   const finder = (word) => {
     const end = /\d$/.test(word) ? "(?![\\w]|\\.\\w)" : "";
     const before = /^\p{L}/u.test(word) ? "(?<!\\w)" : "(?<![\\w.])"; // 3.1 is no 1, dprank.audit an audit
-    return new RegExp(`${before}${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${end}`, "u");
+    const either = [word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), ...(same[word] ? [same[word]] : [])].join("|");
+    return new RegExp(`${before}(?:${either})${end}`, "u");
+  };
+  const titles = entries.filter((it) => !it.url.startsWith("book/reference/")).map((it) => it.head);
+  const known = [...new Set(titles.flatMap((head) => head.match(/\p{L}{4,}/gu) ?? []))];
+  const apart = (a, b) => { // letters to change, add or leave out
+    let row = [...Array(b.length + 1).keys()];
+    for (let i = 1; i <= a.length; i++) {
+      const next = [i];
+      for (let j = 1; j <= b.length; j++) next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1]));
+      row = next;
+    }
+    return row[b.length];
+  };
+  // what begins no word of the site is the nearest word of a title: one letter off, or two of a long word
+  const meant = (word) => {
+    if (word.length < 5 || /[^\p{L}]/u.test(word) || entries.some((it) => finder(word).test(it.all))) return word;
+    const near = known.map((it) => [apart(word, it), it]).sort((a, b) => a[0] - b[0])[0];
+    return near && near[0] <= (word.length < 8 ? 1 : 2) ? near[1] : word;
   };
   const excerpt = (text, words) => {
     const at = Math.max(0, Math.min(...words.map((word) => plain(text).search(word)).filter((i) => i >= 0), text.length));
@@ -52,9 +83,9 @@
   };
   const search = (asked) => {
     const typed = plain(asked).trim();
-    const named = /dprank|\w[._]\w*[a-z]/.test(typed); // a name of the library
+    const named = /\w[._]\w*[a-z]/.test(typed); // a name of the library
     const answer = answers.find(([pattern]) => pattern.test(typed))?.[1];
-    const words = letters(typed).split(/[\s,:;()-]+/).filter((word) => word && !idle.has(word)).map(finder);
+    const words = letters(typed).split(/[\s,:;()-]+/).filter((word) => word && !idle.has(word)).map(meant).map(finder);
     // all words, or, where no section has all, as many as any has
     const best = new Map(entries.map((it) => [it, words.filter((word) => word.test(it.all)).length]));
     const most = Math.max(...best.values());

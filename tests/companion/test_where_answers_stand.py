@@ -90,3 +90,18 @@ def test_the_licences_are_those_of_their_files() -> None:
 @pytest.mark.parametrize("term", ["MLE", "minimax", "PTAS"])
 def test_a_word_of_the_papers_is_in_the_glossary(term: str) -> None:
     assert re.search(rf"^{term}\n  \S", (ROOT / "book" / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_a_co_author_leads_to_the_paper() -> None:
+    """Cards name the first author alone, and a reader any of them."""
+    script = (ROOT / "book" / "_static" / "search.js").read_text(encoding="utf-8")
+    block = script[script.index("const same = {") : script.index("  };\n", script.index("const same = {"))]
+    same = dict(re.findall(r'(\w+): "(\w+)"', block))
+    bibliography = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
+    papers = [path.stem for path in (ROOT / "data" / "claims").glob("*.yml") if f"{{{path.stem}," in bibliography]
+    assert len(papers) > 3
+    for key in papers:
+        said = re.search(rf"\{{{key},.*?author = {{(.*?)}},\n", bibliography, re.DOTALL)
+        assert said, key
+        first, *others = [re.sub(r"\W.*", "", name.lower()) for name in said[1].split(" and ")]
+        assert {same.get(name) for name in others} == {first}, key

@@ -136,7 +136,7 @@ def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
         "Why: one is not two",
         "For instance: loss. It is 2; the statement says at most 1.",
         "Instead: the right one",
-        "Rests on it: E (depends on the reading).",
+        "Used by, each with its own verdict: E (depends on the reading).",
         "the argument and all checks · cai2025:a",
     ]
     assert "Under some readings: y (read as: one). It is 2; the statement says at most 1." in first.get_text(
