@@ -101,9 +101,7 @@ AXES = {
 _SYMBOLS = {"n": "n", "p": "share of pairs", "m": "voters", "epsilon": "ε"}
 _TICKS = (0.2, 0.25, 0.5, 1, 2, 2.5, 4, 5, 10, np.inf)
 #: What a figure's note says of its errors.
-RELATIVE = (
-    "Estimator: strengths by likelihood; counting: by wins. Log relative error: 0 is that of calling all items equal."
-)
+RELATIVE = "Estimator: strengths by likelihood; counting: by wins. Log relative error: 0 if all items are called equal."
 _MISTAKES = "The authors' two mistakes: true strengths not shifted to mean 0, and wrong items taken for the best."
 #: Marks of a figure's curves.
 MARKS = "os^DvP"

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 #: What the power curves of all tests are drawn against, and what is drawn.
-LEAN, REJECTED = "agreement 1 − φ (0: shuffled)", "share rejected"
+LEAN, REJECTED = "lean 1 − φ (0: shuffled)", "share rejected"
 
 
 def level(axes: Axes, share: float) -> None:

@@ -290,6 +290,6 @@ def draw_error_ratios(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         "Rate: the error that Theorem 2.1 promises, up to a factor that it leaves open. "
-        "Pairs compared: near the fewest that it allows.",
+        "Pairs compared: hardly more than the theorem asks for.",
     )
     return figure

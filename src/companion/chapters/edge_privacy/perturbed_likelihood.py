@@ -261,8 +261,8 @@ def draw_least_noise(frame: pd.DataFrame) -> Figure:
     key(figure, *axes.get_legend_handles_labels())
     note(
         figure,
-        "Estimate: of how strong the items are, from who beat whom; noisy counts: of wins. Enough: on a curve or "
-        "above it the promise is kept. Public pairs: it is no secret who met whom.",
+        "Estimate: how strong the items are, from who beat whom. Noisy counts: of wins. Enough: on a curve and above "
+        "it the promise is kept. Public pairs: it is no secret who met whom.",
     )
     return figure
 
@@ -280,11 +280,11 @@ def draw_order_differences(frame: pd.DataFrame) -> Figure:
         axes.set(title=f"{100 * probability:.0f} % of the pairs compared", xscale="log")
         axes.set_xticks([0.1, 10, 1000], ["0.1", "10", "1000"])
         axes.minorticks_off()
-    label_outer(made, "ridge γ (pull to zero)", "pairs ordered otherwise (%)")
+    label_outer(made, "ridge γ (pull to zero)", "pairs ordered differently (%)")
     key(figure, *made[0].get_legend_handles_labels())
     note(
         figure,
-        "Estimator: strengths that make the answers most likely, and are pulled to zero. Estimator and score have "
-        "the very same noise. Bars: 95 %.",
+        "Estimator: the strengths that make the answers most likely, pulled to zero. Estimator and score have the "
+        "very same noise. Bars: 95 %.",
     )
     return figure

@@ -306,7 +306,7 @@ def draw_one_draw(frame: pd.DataFrame) -> Figure:
     )
     for axes, (epsilon, rows) in zip(made, groups, strict=True):
         for number, (_, part) in enumerate(rows[rows.source == "one draw"].groupby("noise")):
-            axes.plot(part.n, part["mean"], color="0.6", lw=0.8, label="_" if number else "another draw of noise each")
+            axes.plot(part.n, part["mean"], color="0.6", lw=0.8, label="_" if number else "each: another draw of noise")
         for source, name, colour, marker in looks:
             part = rows[rows.source == source]
             band(axes, part.n, part, label=name, ms=3.5, color=colour, marker=marker)
@@ -315,5 +315,5 @@ def draw_one_draw(frame: pd.DataFrame) -> Figure:
         axes.set(title=f"ε = {label_of(epsilon)}")
     label_outer(made, AXES["n"], "share of the best missed")
     key(figure, *made[0].get_legend_handles_labels())
-    note(figure, "Shaded: where the mean over repetitions lies, 95 %.")
+    note(figure, "Shaded: 95 % intervals of the mean over repetitions.")
     return figure

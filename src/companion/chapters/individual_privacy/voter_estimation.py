@@ -262,13 +262,13 @@ def draw_estimation_error(frame: pd.DataFrame) -> Figure:
             axes.errorbar(part.voters, part["mean"], BAR * part.se, capsize=2, **_LOOKS[str(calibration)])
         one = rows.drop_duplicates("voters")
         axes.plot(one.voters, one.rate, color="black", ls="--", lw=1, label="rate of the theorem")
-        axes.plot(one.voters, one.floor, color="black", ls=":", lw=1.2, label="that shift alone")
+        axes.plot(one.voters, one.floor, color="black", ls=":", lw=1.2, label="the shift alone")
         axes.set(title=f"{items} items", xscale="log", yscale="log")
     label_outer(made, AXES["m"], "largest error of a strength")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     note(
         figure,
-        "Strengths: logarithms of odds, evenly spread from −1 to 1. Rate of the theorem: how its bound falls, but for "
+        "Strengths: logarithms of odds, evenly spread from −1 to 1. Rate of the theorem: how its bound falls, up to "
         "a constant. Pulled harder to zero: with the larger ridge of the paper's appendix. Bars: 95 %.",
     )
     return figure

@@ -191,8 +191,7 @@ def draw_constrained(frame: pd.DataFrame) -> Figure:
     key(figure, [*handles, expected], [*labels, "expected threshold"], columns=4)
     note(
         figure,
-        "Random walk: from player to player, towards those who win; where it stays longest is best. Its theorem "
-        "promises that the noise moves this by little, but only for a tournament that is well connected. Bars: 95 "
-        "%.",
+        "Random walk: it moves from player to player, towards those who win; the players where it stays longest are "
+        "best. Its theorem makes a promise only for tournaments that are well connected. Bars: 95 %.",
     )
     return figure

@@ -234,6 +234,6 @@ def draw_estimation_error(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         "The walk moves from losers to winners; the share of its time at a player is that player's strength. "
-        "Error: of all strengths, which add up to 1. Bars: 95 %.",
+        "Error: summed over all strengths, which add up to 1. Bars: 95 %.",
     )
     return figure

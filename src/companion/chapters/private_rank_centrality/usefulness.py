@@ -241,7 +241,7 @@ def draw_recall(frame: pd.DataFrame) -> Figure:
     key(figure, [*handles, Line2D([], [], **_LOOKS["no noise"])], [*labels, "no noise"], columns=3)
     note(
         figure,
-        "Walk: from item to item, to those who win; where it stays long is best. Jumps: at times to any item. "
-        "Blind: chosen by chance.",
+        "Walk: it moves from player to player, towards those who win; the players where it stays longest are best. "
+        "Jumps: at times it goes to any player. Blind: chosen by chance.",
     )
     return figure

@@ -175,7 +175,7 @@ def draw_found(frame: pd.DataFrame) -> Figure:
     if not placed:
         key(figure, *axes.get_legend_handles_labels())
     axes.set(xscale="log", xlabel="ε, the privacy lost (less is better)", ylim=(0, 1.03 * k))
-    axes.set_ylabel(f"of the true {k}, found")
+    axes.set_ylabel(f"found, of the true {k}")
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
     ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -226,7 +226,7 @@ def one_record() -> pd.DataFrame:
 def draw_one_record(frame: pd.DataFrame) -> Figure:
     """Counts on a line before (open) and after (filled) one record, a panel a meaning."""
     apart = (frame.after - frame.before).groupby(frame.meaning).agg(np.ptp)
-    message = f"One record that replaces another can part two counts by {apart.max()}"
+    message = f"One record that replaces another can move two counts apart by {apart.max()}"
     figure, made = panels(2, message=message, height=2.3)
     titles = ("Added (if removed: arrows reversed)", "Replaced: any direction")
     for axes, title, (_, part) in zip(made, titles, frame.groupby("meaning", sort=False), strict=True):
@@ -276,7 +276,7 @@ def draw_price_list(frame: pd.DataFrame) -> Figure:
     return figure
 
 
-_PROOFS = "Laplace noise: as two theorems of Qiao et al. prove it enough, or as our proof does."
+_PROOFS = "Laplace noise: as much as two theorems of Qiao et al., or our proof, show to be enough."
 _MOVED = "standard deviation of the noise,\nover the most that a value moves"
 _NAMED = {
     "Laplace, Theorem 2.1": ("Laplace, Theorem 2.1", COLOURS[0], "--"),

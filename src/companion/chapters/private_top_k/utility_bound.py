@@ -197,7 +197,7 @@ def draw_failure(frame: pd.DataFrame) -> Figure:
     style.key(figure, *axes.get_legend_handles_labels(), columns=1 if style.on_phone() else 3)
     style.note(
         figure,
-        "Set: of the items selected. Neighbours: two items next to each other by their counts. Theorem 2.3 and the "
-        "example are of Qiao et al.",
+        "Set: the items selected. Neighbours: two items next to each other by their counts. Theorem 2.3 and the "
+        "example are from Qiao et al.",
     )
     return figure

@@ -150,5 +150,6 @@ def draw_powers(frame: pd.DataFrame) -> Figure:
     return draw_power(
         frame,
         f"As printed, TRUN calls {100 * size:.0f} % of shuffled rankings not random",
-        "A good test rejects few at the left end, where all is chance (dotted: as allowed), and all further right.",
+        "A good test rejects few data sets at the left end, where all is chance (dotted: the share allowed), and all "
+        "at the right end.",
     )

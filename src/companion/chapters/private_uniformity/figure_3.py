@@ -304,7 +304,7 @@ def draw_power(frame: pd.DataFrame, message: str, said: str, *, local: bool = Fa
     if (frame.test == FREE).any():
         handles, labels = [*handles, Line2D([], [], **_LOOKS[FREE])], [*labels, FREE]
     key(figure, handles, labels)
-    note(figure, f"{said} φ: 1 is chance, near 0 nearly all alike. Bars: 95 %.")
+    note(figure, f"{said} φ: at 1 all is chance; near 0 nearly all are alike. Bars: 95 %.")
     return figure
 
 
@@ -314,7 +314,8 @@ def draw_figure_3(frame: pd.DataFrame) -> Figure:
     return draw_power(
         frame,
         "As printed, TRUN rejects shuffled rankings and accepts many that agree",
-        "A good test rejects few at the left end, where all is chance (dotted: as allowed), and all further right.",
+        "A good test rejects few data sets at the left end, where all is chance (dotted: the share allowed), and all "
+        "at the right end.",
     )
 
 

@@ -317,8 +317,8 @@ WORDS = {
     "one bit": "one answer has all of ε",
 }
 ANSWER = (
-    "An answer: which item of a pair is better. Every test protects a voter by the same ε. Many: half as many as "
-    "items. Fixed pairs: neighbours in the common order, the worst case."
+    "An answer: which item of a pair is better. Every test protects a voter by the same ε. Many answers: half as many "
+    "as items. Fixed pairs: neighbours in the common order, the worst case."
 )
 _LOOK = {"fixed pairing": (COLOURS[3], "v"), "all bits": (COLOURS[0], "o"), "one bit": (COLOURS[2], "D")}
 

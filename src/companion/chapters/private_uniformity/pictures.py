@@ -42,9 +42,9 @@ def draw_trun_steps(frame: pd.DataFrame) -> Figure:
         _arrow(axes, asked[-1], answer, "", colour, bent)
     note(
         figure,
-        "TRUN: the paper's private test whether rankings are shuffled. Sign: which of two items a ranking puts "
-        "first, +1 or −1. p: the larger, the more often rankings have the same sign at a pair of items. Accept: it "
-        "says shuffled; Reject: they agree.",
+        "TRUN: the paper's private test of whether rankings are shuffled. Sign: which of two items a ranking puts "
+        "first, +1 or −1. p: grows as more rankings have the same sign at a pair of items. Accept: TRUN says "
+        "that rankings are shuffled. Reject: it says that they agree.",
     )
     return figure
 

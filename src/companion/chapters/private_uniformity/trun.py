@@ -315,7 +315,7 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     ramp.plot(part.x, part["value"], color=COLOURS[1])
     ramp.fill_between(part.x, part.low, part.high, color=COLOURS[1], alpha=0.25, lw=0)
     ramp.axvline(1, color="black", lw=0.8, ls=":")
-    title = f"band: what 1 of {part.rankings.iloc[0]:,.0f} rankings changes"
+    title = f"band: what 1 of {part.rankings.iloc[0]:,.0f} rankings can change"
     ramp.set(title=title, ylabel="chance that it accepts", ylim=(0, 1))
     ramp.set_xlabel("agreement (1: mean if shuffled)")
     part = frame[frame.panel == "loss"]

@@ -68,7 +68,7 @@ def draw_moved(frame: pd.DataFrame) -> Figure:
     key(figure, marks, ("the sheet as filled in", "changed: loses", "changed: gains"))
     note(
         figure,
-        "A line of the sheet compares two universities. The change: the upper three and the lower three swap "
-        "their parts. Above each panel: the sizes of all changes added up.",
+        "A line of the sheet compares two universities. In the change, the upper three and the lower three swap "
+        "their parts. The number above each panel adds up the sizes of all changes.",
     )
     return figure

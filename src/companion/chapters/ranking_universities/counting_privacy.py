@@ -191,7 +191,7 @@ def draw_two_items(frame: pd.DataFrame) -> Figure:
     axes.set(ylim=(0, 1.12 * frame.vector.max() / claimed))
     step = 5 * math.ceil(frame.voters.max() / 50)
     axes.set_xticks([1, *range(step, frame.voters.max() + 1, step)])
-    note(figure, "Order: only who is first is published; counts: the noisy counts themselves.")
+    note(figure, "Order: only who is first is published. Counts: the noisy counts are published, too.")
     name_lines(axes, width=14)
     return figure
 

@@ -184,7 +184,7 @@ def draw_answers_and_places(frame: pd.DataFrame) -> Figure:
     sns.heatmap(chances, ax=right, cmap="Blues", vmin=0, vmax=100, annot=percent, fmt="", annot_kws=text, **look)
     for cell, share in zip(right.texts, chances.to_numpy().flat, strict=True):
         cell.set_color("white" if share > 100 * _DARK else "black")
-    left.set(title="so many percent prefer …", xlabel="… to", ylabel="")
+    left.set(title="percent who prefer the row", xlabel="to the column", ylabel="")
     right.set(title=f"chance of a place, ε = {epsilon:g}, in percent", xlabel="place", ylabel="")
     for axes in (left, right):
         axes.grid(False)

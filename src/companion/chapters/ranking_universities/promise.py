@@ -114,9 +114,9 @@ def break_it(name: str) -> HTML:
         "promise",
         controls,
         {"scales": made, "states": {"again": START, "smallest": found}},
-        title="Break the promise: which data of the fewest voters do it?",
+        title="Break the promise with as few voters as you can",
         said=f"With {START['items']} items and {START['voters']} voter no order becomes more than "
         f"{math.exp(loss):.2f} times as likely when Anna changes her answer; {math.exp(START['epsilon']):.2f} times is "
-        f"promised. With {found['items']} items and {found['voters']} voter the promise as printed is broken.",
+        f"promised. With {found['items']} items and {found['voters']} voter the printed noise breaks the promise.",
         table=table(law.rename(columns={"ratio": "log ratio"})).data,
     )

@@ -222,7 +222,7 @@ def draw_rank_difference(frame: pd.DataFrame) -> Figure:
         ticks = [e for e in (0.5, 1, 2, 4, 10) if rows.epsilon.min() <= e <= rows.epsilon.max()]
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
-    label_outer(made, "ε on the axis of the paper", "places off, mean of the items")
+    label_outer(made, "ε on the axis of the paper", "places off, mean over the items")
     key(figure, *made[-1].get_legend_handles_labels(), columns=4)
     note(
         figure,

@@ -206,8 +206,8 @@ def draw_equal_privacy(frame: pd.DataFrame) -> Figure:
         epsilon_axis(axes, str(survey), rows.epsilon)
     label_outer(made, "ε (each pair answered at most once)", PLACES_OFF)
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
-    grey = f"Grey: ε = {told:g}, where the estimator as printed is up to {worse:.2f} places farther off."
-    note(figure, f"Off: from the method's own ranking without noise. {ESTIMATORS} {grey} Bars: 95 %.")
+    grey = f"Grey: ε = {told:g}, where the estimator as printed is up to {worse:.2f} places farther off than the rest."
+    note(figure, f"Places off: from the method's own ranking without noise. {ESTIMATORS} {grey} Bars: 95 %.")
     return figure
 
 
@@ -257,8 +257,8 @@ def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
         axes.grid(visible=False)
     note(
         figure,
-        "Wins: answers won, undecided ones left out; half: an undecided one is half a win for both. Share won: of the "
-        "decided answers. Net wins: wins less losses. Estimator: the strengths that make the answers most likely.",
+        "Wins: answers won, without undecided ones; half: an undecided answer is half a win for both. Share won: wins "
+        "among decided answers. Net wins: wins less losses. Estimator: strengths that make the answers most likely.",
     )
     return figure
 
@@ -269,7 +269,7 @@ def draw_spent(frame: pd.DataFrame) -> Figure:
     message = "Counting spends more privacy than Figure 8 says, the estimator less"
     figure, made = panels(frame.survey.nunique(), message=message, height=2.1, sharey=True)
     looks = {"counts": ("counting", "wins"), "MLE": ("estimator, at most", "MLE as printed")}
-    names = {"the same, compared pairs public": "any pairs, which ones is public"}
+    names = {"the same, compared pairs public": "any pairs, known to all"}
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
         axes.axvline(1.0, color="black", lw=1)
         promises = [wrapped(names.get(promise, promise), 1.5, 10) for promise in rows.promise]
@@ -290,7 +290,7 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
     figure, made = panels(frame.survey.nunique(), message=message, height=2.6, sharey=True)
     names = {
         "dropped": "undecided answers dropped",
-        "half": "undecided answers half a win for each",
+        "half": "undecided answers are half a win each",
         "equally often": "all pairs compared equally often",
     }
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
@@ -310,7 +310,7 @@ def draw_same_noise(frame: pd.DataFrame) -> Figure:
     sure = math.ceil(100 * BAR * frame.se.max())
     note(
         figure,
-        "Estimator: the strengths that make the noisy answers most likely; run: one draw of the noise. Net wins: wins "
+        "Estimator: the strengths that make the noisy answers most likely. Run: one draw of the noise. Net wins: wins "
         f"less losses. Undecided: neither of the two is preferred. Shares: ± {sure} % at most (95 %).",
     )
     return figure

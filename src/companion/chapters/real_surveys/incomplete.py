@@ -184,14 +184,14 @@ def draw_incomplete(frame: pd.DataFrame) -> Figure:
     """Error against the share of compared pairs, a panel a kind of graph; bars are 95 % intervals."""
     message = "Net wins are as good as any, unless leagues rarely meet"
     figure, made = panels(frame.graph.nunique(), message=message, height=3.1, sharey=True)
-    names = {"Erdős–Rényi": "every pair equally likely", "two leagues": "two leagues, rarely meeting"}
+    names = {"Erdős–Rényi": "every pair equally likely", "two leagues": "two leagues that rarely meet"}
     for axes, (graph, rows) in zip(made, frame.groupby("graph", sort=False), strict=True):
         curves(axes, rows, "probability")
         axes.axhline(1.0, color="black", ls=":", lw=1.2)
         axes.annotate("random order", (1.03, 1.0), (0, 3), textcoords="offset points", ha="right")
         axes.set(title=names.get(str(graph), str(graph)), xlim=(0, 1.03), ylim=(0, 1.12))
-    label_outer(made, AXES["p"], "places off / random order's")
+    label_outer(made, AXES["p"], "places off / those of a random order")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
-    shares = "Win fraction: noisy wins over noisy wins and losses."
+    shares = "Win fraction: noisy wins over noisy wins plus losses."
     note(figure, f"ε = {frame.epsilon.iloc[0]:g} for one comparison. {ESTIMATORS} {shares} Bars: 95 %.")
     return figure

@@ -21,7 +21,7 @@ LOOK: dict[str, dict[str, Any]] = {
 
 
 #: What the curves measure.
-PLACES_OFF = "places off, mean of the items"
+PLACES_OFF = "places off, mean over the items"
 _NAMES = {
     "MLE as printed": "estimator as printed",
     "MLE, private graph": "estimator, pairs secret",
@@ -29,10 +29,10 @@ _NAMES = {
 }
 #: What the names of the estimators mean.
 ESTIMATORS = (
-    "Net wins: wins minus losses. Estimator: most likely strengths, with noise; pairs secret or public: whether it is "
-    "secret who met whom; as printed: with more noise than ε needs."
+    "Net wins: wins minus losses. Estimator: most likely strengths, with noise. Pairs secret, pairs public: whether it "
+    "is secret who met whom. As printed: with more noise than ε needs."
 )
-_ITEMS = {"CEMS": "universities", "immigration": "concerns"}
+_ITEMS = {"CEMS": "universities", "immigration": "statements"}
 
 
 def item_kind(survey: str) -> str:

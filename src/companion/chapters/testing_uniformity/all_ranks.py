@@ -155,7 +155,7 @@ def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> di
 def draw_rankings_needed(frame: pd.DataFrame) -> Figure:
     """Rankings for power 0.8 against the number of items, at fixed spread and at fixed distance from uniform."""
     groups = list(frame.groupby("held", sort=False))
-    message = "A fixed lean gets easier with more items, a fixed distance harder"
+    message = "More items make a fixed lean easier to see, a fixed distance harder"
     figure, made = panels(len(groups), message=message, height=3.0)
     looks = {"UNIF": CALIBRATION["corrected"], "Friedman": CALIBRATION["net wins"]}
     for axes, (held, rows) in zip(made, groups, strict=True):
@@ -173,8 +173,8 @@ def draw_rankings_needed(frame: pd.DataFrame) -> Figure:
         name_lines(axes, width=9)
     note(
         figure,
-        "Lean 1 − φ: of people to one order (0: shuffled). Distance: total variation from shuffled, from 0 to 1. "
-        "Power 0.8: 80 % of such data are found not to be shuffled. UNIF: the paper's test by pairs of items. "
+        "Lean 1 − φ: how much people lean to one order (0: shuffled). Distance: total variation from shuffled, 0 to "
+        "1. Power 0.8: 80 % of such data are found not to be shuffled. UNIF: the paper's test by pairs of items. "
         "Friedman: by mean places. Order known: the best test for a known order. Bars: 95 %.",
     )
     return figure

@@ -122,14 +122,14 @@ def draw_samples(frame: pd.DataFrame) -> Figure:
     figure, (axes,) = panels(message=message, height=3.4)
     items, as_printed = frame["items"], CALIBRATION["as printed"]["color"]
     axes.plot(items, frame.unif, "s-", color=COLOURS[0], label="what UNIF asks for")
-    axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="order unknown: no test with fewer")
+    axes.plot(items, frame.bound, "o-", color=COLOURS[2], label="needed if the order is unknown")
     axes.plot(items, frame.known, "D-", color=COLOURS[3], label="enough if the order is known")
     axes.plot(items, frame.claimed, "--", color=as_printed, label="the abstract's rate")
-    axes.set(xscale="log", yscale="log", xlabel="items", ylabel="rankings needed to tell")
+    axes.set(xscale="log", yscale="log", xlabel="items", ylabel="rankings needed")
     note(
         figure,
-        "UNIF: the test of Busa-Fekete et al., whether rankings are shuffled. Distance: the most by which the "
-        "probability of any event differs. Dashed: only its slope is that of their abstract. Order: that towards "
+        "UNIF: a test by Busa-Fekete et al. of whether rankings are shuffled. Distance: the most by which the "
+        "probability of any event differs. Dashed: only the slope is that of their abstract. Order: the one towards "
         "which the rankings lean.",
     )
     name_lines(axes, width=12)

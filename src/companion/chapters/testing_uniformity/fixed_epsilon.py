@@ -234,7 +234,7 @@ def least_samples(items: int, theta: float, delta: float) -> float:
 def draw_rulers(frame: pd.DataFrame) -> Figure:
     """A `ruler_table`: a fixed phi on the ruler of distances, a fixed distance on that of agreement."""
     phi, epsilon = frame.phi.iloc[0], frame.epsilon.iloc[0]
-    message = "With more items, the same agreement is ever further from shuffled"
+    message = "With more items, the same lean is ever further from shuffled"
     figure, (first, second) = panels(2, message=message, height=2.8, sharey=True)
     rows = np.arange(len(frame))
     low = 10 ** math.floor(math.log10(frame.gap.min()) - 1)
@@ -249,20 +249,20 @@ def draw_rulers(frame: pd.DataFrame) -> Figure:
         axes.grid(visible=False)
         axes.spines["left"].set_visible(False)
     first.set(xlim=(-0.06, 1.06), xlabel="distance from shuffled\n0: the same · 1: nothing in common")
-    second.set(xscale="log", xlim=(low, 1.5), xlabel="agreement 1 − φ\nto the left: nearer to shuffled")
+    second.set(xscale="log", xlim=(low, 1.5), xlabel="lean 1 − φ\nto the left: nearer to shuffled")
     ticks = [t for t in (1, 1e-2, 1e-4, 1e-6) if t >= low]
     second.set_xticks(ticks, [percent(t) for t in ticks])
     second.minorticks_off()
     first.set_yticks(rows, [f"{m:,} items" for m in frame["items"]])
     first.set_ylim(len(frame) - 0.6, -0.7)
-    first.set_title(f"agreement fixed: 1 − φ = {percent(round(1 - phi, 6))}")
+    first.set_title(f"lean fixed: 1 − φ = {percent(round(1 - phi, 6))}")
     second.set_title(f"distance fixed: {epsilon:g}")
     for axes in (first, second):
         axes.tick_params(axis="y", length=0, labelleft=axes is first or on_phone())
     note(
         figure,
         "Distance: the most by which the probability of any event differs from what it is for shuffled rankings. "
-        "Agreement: each reversed pair makes a ranking less likely by so many percent.",
+        "Lean: each reversed pair makes a ranking less likely by this percentage.",
     )
     return figure
 
@@ -297,9 +297,10 @@ def draw_condition(frame: pd.DataFrame) -> Figure:
     far = laws["epsilon"].max()
     note(
         figure,
-        "Theorem 4 of Busa-Fekete et al.: where it is met, two rankings are enough for their test, and it seldom errs. "
-        f"At distance {far:g} from chance, one ranking can be told from a shuffled one in "
-        f"{50 * (1 + far):.4g}\N{NO-BREAK SPACE}% of cases, not more; φ: 1 is chance, near 0 nearly all alike.",
+        "Theorem 4 of Busa-Fekete et al.: where it is met, two rankings are enough for their test, and it is seldom "
+        f"wrong. At distance {far:g} from chance, one ranking can be told from a shuffled one in "
+        f"{50 * (1 + far):.4g}\N{NO-BREAK SPACE}% of cases, not more. φ: at 1 all is chance; near 0 nearly "
+        "all are alike.",
     )
     name_lines(first, width=14)
     return figure

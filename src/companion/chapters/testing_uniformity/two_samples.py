@@ -379,7 +379,7 @@ def draw_distance_laws(frame: pd.DataFrame) -> Figure:
         colour = CALIBRATION[calibration]["color"]
         axes.axvline(frame[column].iloc[0], color=colour, ls="--", lw=1.2, label=name)
     axes.set(xlabel=f"pairs of {frame['items'].iloc[0]} items on which two rankings differ", ylim=(-0.02, 1.02))
-    axes.set(ylabel="chance that so few differ", title="agreement is found left of a threshold")
+    axes.set(ylabel="chance of at most that many", title="agreement is found left of a threshold")
     key(figure, *axes.get_legend_handles_labels(), columns=3)
     note(
         figure, "Lean: 1 − φ, 0 if shuffled, 1 if all rankings are alike. Bars: 95 %, from simulated pairs of rankings."

@@ -100,8 +100,8 @@ def test_the_marks_on_the_rulers_move_apart():
     figure = fixed_epsilon.draw_rulers(frame)
     first, second = (next(line for line in axes.lines if line.get_marker() == "o") for axes in figure.axes)
     assert (np.diff(first.get_xdata()) >= 0).all(), "further from chance"
-    assert (np.diff(second.get_xdata()) < 0).all(), "less agreement"
-    assert "the same agreement is ever further from shuffled" in figure.get_suptitle().replace("\n", " ")
+    assert (np.diff(second.get_xdata()) < 0).all(), "less lean"
+    assert "the same lean is ever further from shuffled" in figure.get_suptitle().replace("\n", " ")
     said = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert {"> 0.99", "20 %"} <= set(said)
     assert not [text for text in said if "e-" in text]
