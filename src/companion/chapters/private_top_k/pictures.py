@@ -257,7 +257,7 @@ def price_list(m: int = DIAGNOSES, k: int = PUBLISHED) -> pd.DataFrame:
 def draw_price_list(frame: pd.DataFrame) -> Figure:
     """Bars of the largest loss over the promise, two for a release, their meaning of a record on them."""
     most = frame.times.max()
-    message = f"The order is free; counts can cost {most:g} times ε"
+    message = f"Publishing the order costs nothing more; counts can cost {most:g} times ε"
     figure, (axes,) = panels(message=message, height=2.8)
     for row in frame.itertuples():
         place = list(_RELEASES).index(row.release) + (0.2 if row.adjacency == "any direction" else -0.2)

@@ -203,7 +203,7 @@ def acceptance_curve(
     Columns: ``panel`` ("acceptance" or "loss"), ``rankings``, ``x`` (Y over its null mean; ``rankings``), ``value``
     (probability of acceptance at k rankings; loss of `worst_neighbours`, pairing known), ``low`` and ``high`` (the
     probability at a norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound),
-    ``promised``.
+    ``promised``, ``items``, ``mu``.
     """
     mu = mu_at(m, epsilon)
     test = paper.trun(m, k, epsilon_0, delta, mu).mechanism
@@ -214,7 +214,7 @@ def acceptance_curve(
     rows = [(float(t.n_voters), worst_neighbours(t).loss, agreeing_loss(t), t.guarantee.epsilon) for t in tests]
     loss = pd.DataFrame(rows, columns=["x", "value", "low", "high"])
     frames = [acceptance.assign(panel="acceptance", rankings=k), loss.assign(panel="loss", rankings=loss.x)]
-    return pd.concat(frames, ignore_index=True).assign(promised=epsilon_0)
+    return pd.concat(frames, ignore_index=True).assign(promised=epsilon_0, items=m, mu=mu)
 
 
 @claim("busafekete2021:alg-3")
@@ -307,7 +307,7 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     part, promised = frame[frame.panel == "loss"], frame.promised.iloc[0]
     last = part.x[part.low > promised].max()
     enough = float(f"{last:.2g}")
-    message = f"TRUN accepts where rankings agree, and needs {enough:,.0f} to keep its promise"
+    message = f"TRUN accepts where rankings agree, and breaks its promise below {enough:,.0f} rankings"
     if math.isnan(last):
         message = "TRUN accepts where rankings agree; here its coin keeps the promise"
     figure, (ramp, loss) = panels(2, message=message, height=3.0)
@@ -338,5 +338,9 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     loss.set(title="privacy lost through one ranking", xlabel="rankings", ylabel="privacy lost (ε)")
     loss.set(xscale="log", yscale="log")
     loss.legend(loc="lower left", fontsize=9)
-    note(figure, "TRUN pairs the items at random, and counts in how many rankings each pair comes in the same order.")
+    sizes = f"{frame['items'].iloc[0]} items, μ = {frame.mu.iloc[0]:.2g}"
+    note(
+        figure,
+        f"{sizes}. TRUN pairs the items at random, and counts in how many rankings each pair has the same order.",
+    )
     return figure
