@@ -241,7 +241,7 @@ _DELTA = "δ: a small chance that the privacy may fail"
 @styled
 def draw_thresholds(frame: pd.DataFrame) -> Figure:
     """Voters against items: needed (dashed) and enough (solid), a colour a model of privacy."""
-    message = "Voters that are needed and voters that are enough stay far apart"
+    message = "How many voters are needed and how many are enough differ widely"
     figure, (axes,) = panels(message=message, height=3.8)
     for (model, name), colour in zip(_MODELS.items(), COLOURS, strict=False):
         for kind, line in (("enough", "-"), ("needed", "--")):
@@ -254,8 +254,8 @@ def draw_thresholds(frame: pd.DataFrame) -> Figure:
     axes.text(0.98, 0.02, "below one: says nothing", ha="right", va="bottom", transform=axes.transAxes, fontsize=9)
     note(
         figure,
-        "Enough: a method is proved to do it. Needed: none can do it with fewer. Good: contradicts the voters on few "
-        f"pairs more than the best order. Office: it is trusted with the ballots. {_DELTA}.",
+        "Enough: a method is proved to find a good order. Needed: no method can find one with fewer. Good: the order "
+        f"contradicts voters on few pairs more than the best order. Office: trusted with the ballots. {_DELTA}.",
     )
     name_lines(axes, width=15)
     return figure
@@ -278,7 +278,7 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
         if voters[model, "needed"] >= 1
     )
     items, error = int(frame["items"].iloc[0]), float(frame["error"].iloc[0])
-    message = f"The voters needed are known, at best, within a factor of {apart:,.0f}"
+    message = f"Lower and upper bounds differ by a factor of {apart:,.0f} or more"
     figure, (axes,) = panels(message=message, height=3.1)
     least, most = 0.2, max(2e6, 5 * voters["local", "enough"])
     for rung, model in enumerate(_RUNGS):
@@ -302,7 +302,7 @@ def draw_ladder(frame: pd.DataFrame) -> Figure:
     axes.text(math.sqrt(0.25 * most), 2.9, "open", color="0.4", ha="center", va="center")
     axes.grid(visible=False, axis="y")
     few = f"{error:.3g} of {math.comb(items, 2):,} pairs"
-    said = f"Good: contradicts the voters on at most {few} more than the best order, on average. {_DELTA}."
+    said = f"Good: the order contradicts voters on at most {few} more than the best order, on average. {_DELTA}."
     if "present" in frame:
         axes.axvline(frame["present"].iloc[0], ymax=0.9, color=COLOURS[6], lw=1, ls=":")
         said += f" Dotted: {frame['present'].iloc[0]:,} voters."

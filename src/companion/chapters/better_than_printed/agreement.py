@@ -125,7 +125,7 @@ def gains(at: At) -> tuple[Gain, ...]:
         Gain(
             name="Bucketing, a vote of all batches",
             claim="busafekete2021:sec-5:bucketing",
-            prints="the word of one batch (here repaired by a coin)",
+            prints="the answer of one batch (here repaired by a coin)",
             ours="the best private vote of all",
             mechanism="OptimalVote",
             proof="../book/reference/dprank.uniformity.optimal_vote.html#dprank.uniformity.optimal_vote.OptimalVote",

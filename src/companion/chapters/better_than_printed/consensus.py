@@ -117,7 +117,7 @@ def gains(at: At) -> tuple[Gain, ...]:
         Gain(
             name="Corollary 6, KwikSort's answers",
             claim="alabi2022:cor-6",
-            prints="ε on q answers, ε/2 to fall back (here both lowered)",
+            prints="ε on q answers, ε/2 for the fallback (here both lowered)",
             ours="the split and the q of least expected noise",
             mechanism="PrivateKwikSort",
             proof="../book/reference/dprank.aggregation.private_kwiksort.html#dprank.aggregation.private_kwiksort.PrivateKwikSort",
@@ -129,7 +129,7 @@ def gains(at: At) -> tuple[Gain, ...]:
         Gain(
             name="Corollary 7, KwikSort's answers with δ",
             claim="alabi2022:cor-7",
-            prints="ε on q answers, ε/2 to fall back (here both lowered)",
+            prints="ε on q answers, ε/2 for the fallback (here both lowered)",
             ours="the split and the q of least expected noise",
             mechanism="PrivateKwikSort",
             proof="../book/reference/dprank.aggregation.private_kwiksort.html#dprank.aggregation.private_kwiksort.PrivateKwikSort",

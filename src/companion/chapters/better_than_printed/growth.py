@@ -78,7 +78,7 @@ def draw_growth(frame: pd.DataFrame) -> Figure:
     """Factor against size on log axes, names on the lines."""
     last = frame.pivot(index="curve", columns="size", values="factor")[list(SIZES[-2:])]
     grows = last[SIZES[-1]] > 1.2 * last[SIZES[-2]]
-    message = f"{grows.sum()} of {len(grows)} replacements gain more the larger the problem"
+    message = f"{grows.sum()} of {len(grows)} replacements gain more on larger problems"
     figure, (axes,) = panels(message=message, height=3.9)
     for colour, name in zip((*COLOURS[:3], COLOURS[6], *COLOURS[3:5]), CURVES, strict=False):
         rows = frame[frame["curve"] == name]
@@ -120,9 +120,9 @@ def draw_scores(frame: pd.DataFrame) -> Figure:
     for row in alone.itertuples():
         told = f"{row.people:,} voters: with a larger ε\nboth lose hardly a pair"
         made[0].annotate(told, (row.epsilon, row.factor), (8, 0), textcoords="offset points", fontsize=8.5, va="center")
-    label_outer(made, "ε", "pairs put wrong by noise on pairs,\nover those by noise on scores")
+    label_outer(made, "ε", "pairs lost by noise on pairs,\ndivided by those lost by noise on scores")
     key(figure, *made[0].get_legend_handles_labels())
     if len(worse):
         many, least = worse["people"].max(), worse["epsilon"].min()
-        note(figure, f"In two camps pairs are clearly better with {many:,} voters and ε of {least:g} or more.")
+        note(figure, f"In two camps noise on pairs is clearly better with {many:,} voters and ε of {least:g} or more.")
     return figure

@@ -109,7 +109,7 @@ def gains(at: At) -> tuple[Gain, ...]:
             name="Theorem 2.2, its own Laplace noise",
             claim="qiao2021:thm-2.2",
             prints="noise 8 √(k log(m/δ))/ε",
-            ours="a drift that must run down",
+            ours="the noise that our proof needs",
             mechanism="Oneshot",
             proof="../book/reference/dprank.topk.descent.html",
             at=chosen,

@@ -180,7 +180,7 @@ _LOOK = {
 @styled
 def draw_cost_curves(frame: pd.DataFrame) -> Figure:
     """Exact error of the designs against the number of voters, a panel a number of items; Borda's with 95 % bars."""
-    message = "As printed, KwikSort needs far more voters than with fresh ones"
+    message = "As printed, KwikSort needs far more voters than with fresh voters"
     figure, made = panels(frame["items"].nunique(), message=message, height=2.9, sharey=True)
     for axes, (items, part) in zip(made, frame.groupby("items"), strict=True):
         for design, (label, colour, line) in _LOOK.items():

@@ -346,7 +346,7 @@ _NAMES = {
     "one pair": "one thing: a pair",
     "order of k items": "order of k items, the best k at each ε",
 }
-_GEOMETRY = "sphere, cube: one random direction that leans to the voter's side on all pairs together"
+_GEOMETRY = "sphere, cube: one random direction that leans towards the voter's answers on all pairs"
 # colour, mark and line of a randomiser, the same in both figures; the cube is dashed, as it covers the sphere
 _LOOK: dict[str, dict[str, Any]] = {
     "every pair (naive)": {"color": COLOURS[1], "marker": "s", "ls": "-"},
@@ -362,7 +362,7 @@ _LOOK: dict[str, dict[str, Any]] = {
 def draw_deviations(frame: pd.DataFrame) -> Figure:
     """Deviation of one entry against epsilon, a panel a number of items."""
     sizes = list(frame.groupby("n_items"))
-    message = "The order of as many items as ε allows errs least"
+    message = "The larger ε, the more items a voter should put in order"
     figure, made = panels(len(sizes), message=message, height=3.2)
     for axes, (m, part) in zip(made, sizes, strict=True):
         for name, curve in part.groupby("randomiser", sort=False):
@@ -373,15 +373,15 @@ def draw_deviations(frame: pd.DataFrame) -> Figure:
             below: dict[str, Any] = {"xytext": (-4, -3), "textcoords": "offset points", "ha": "right", "va": "top"}
             axes.annotate(f"k = {k:g}" if k == curve.k.min() else f"{k:g}", middle, **below, fontsize=8)
         if curve.deviation.min() < _LEAST:
-            axes.text(0.62, 0.03, f"on towards 0: the order\nof all {m} items is sent", ha="right", fontsize=9,
+            axes.text(0.62, 0.03, f"falls towards 0: the order\nof all {m} items is sent", ha="right", fontsize=9,
                       transform=axes.transAxes)  # fmt: skip
     label_outer(made, "ε", "error of a share × √voters")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     pair = "A pair: yes and no are reversed equally often; as printed: a fair coin replaces every no."
-    best = "Numbers on the black line: k, the best at each ε, from a pair (2) to all items."
+    best = "Numbers on the black line: the k that is best at each ε, from a pair (2) to all items."
     note(
         figure,
-        f"Share: of the voters who prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}. {pair} {best}",
+        f"Share: how many voters prefer one item to another. {_GEOMETRY[0].upper()}{_GEOMETRY[1:]}. {pair} {best}",
     )
     return figure
 

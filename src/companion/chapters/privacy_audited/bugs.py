@@ -160,7 +160,7 @@ def draw_releases_needed(frame: pd.DataFrame) -> Figure:
     axes.axvline(1, color="black", lw=1)
     axes.text(1.03, 0.98, "as promised", rotation=90, va="top", fontsize=9, transform=axes.get_xaxis_transform())
     ticks = [1, 2, 3, 10, HIGH, 2 * HIGH] if on_phone() else [1, 1.2, 1.5, 2, 3, 5, 10, HIGH, 2 * HIGH]
-    axes.set(xscale="log", yscale="log", xlabel="true loss over the promised ε", ylabel="releases until proved")
+    axes.set(xscale="log", yscale="log", xlabel="true loss divided by the promised ε", ylabel="releases until proved")
     axes.set_xticks(ticks, [*(f"{tick:g}" for tick in ticks[:-2]), f"≥{HIGH:g}", "not\nknown"])
     axes.minorticks_off()
     key(figure, *axes.get_legend_handles_labels(), columns=2)

@@ -130,7 +130,7 @@ def draw_betrayals(frame: pd.DataFrame) -> Figure:
     axes.set_xticks(range(len(counts)), [str(count) for count in counts])
     axes.set(
         xlabel="true count",
-        ylabel="releases that prove: the count\nis not one more, or not one less",
+        ylabel="releases that prove that the count\nis not one more, or not one less",
         ylim=(-0.03, 1.03),
     )
     key(figure, *axes.get_legend_handles_labels())

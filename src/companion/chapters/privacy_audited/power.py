@@ -174,7 +174,8 @@ def draw_wealth(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         f"A line: one audit, {frame.run.nunique()} of each colour; it ends where the promise is refuted. Why "
-        f"{goal:,.0f}: if the promise is kept, wealth ever grows {goal:,.0f}-fold with chance 1/{goal:,.0f} at most.",
+        f"{goal:,.0f}: if the promise is kept, the chance that wealth ever grows {goal:,.0f}-fold is at most "
+        f"1/{goal:,.0f}.",
     )
     return figure
 
@@ -182,7 +183,7 @@ def draw_wealth(frame: pd.DataFrame) -> Figure:
 @styled
 def draw_to_catch(frame: pd.DataFrame) -> Figure:
     """Releases until a broken promise is refuted, against the true loss over the promised: medians and quartiles."""
-    message = "The less a promise is broken, the more releases it takes"
+    message = "The less a promise is broken, the more releases a proof takes"
     figure, (axes,) = panels(message=message, height=3.3)
     lines = zip(frame.groupby("method", sort=False), COLOURS, _MARKS, (0.985, 1.015), strict=False)
     for (method, line), colour, mark, shift in lines:
@@ -194,13 +195,14 @@ def draw_to_catch(frame: pd.DataFrame) -> Figure:
     axes.set_xlim((factors[0] - 1) / 1.2, (factors[-1] - 1) * 1.2)
     needed = frame[["median", "high"]].to_numpy()
     axes.set_ylim(500, 2 * needed[np.isfinite(needed)].max(initial=5000))
-    axes.set(xscale="log", yscale="log", xlabel="true ε over the promised ε", ylabel="releases until refuted")
+    axes.set(xscale="log", yscale="log", xlabel="true ε divided by the promised ε", ylabel="releases until refuted")
     axes.set_xticks([factor - 1 for factor in factors], [f"{factor:g}" for factor in factors])
     axes.minorticks_off()
     name_lines(axes, width=9)
     note(
         figure,
-        "Betting: a game that nobody can expect to win where the promise is kept; riches refute it. Counting: half of "
-        f"the releases chooses an event, half counts it. Bars: the middle half of {frame.runs.iloc[0]} audits.",
+        "Betting: a game that nobody can expect to win if the promise is kept; great wealth refutes the promise. "
+        "Counting: half of the releases are used to choose an event, and half to count it. "
+        f"Bars: the middle half of {frame.runs.iloc[0]} audits.",
     )
     return figure

@@ -184,11 +184,11 @@ def draw_claimed_and_true(frame: pd.DataFrame) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
         axes.minorticks_off()
-    made[-1].set_xlabel("ε lost over the ε claimed\n(shaded: more than claimed)")
+    made[-1].set_xlabel("ε lost divided by ε claimed\n(shaded: more than claimed)")
     handles = _legend(sampled)
     key(figure, handles, [str(it.get_label()) for it in handles], columns=4)
     if sampled:
-        note(figure, f"A small arrow at {LOW:g}: in samples {LOW:g} of the claim was seen, or less.")
+        note(figure, f"A small arrow at {LOW:g}: samples showed a loss of {LOW:g} of the claim, or less.")
     return figure
 
 

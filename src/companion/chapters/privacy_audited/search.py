@@ -161,7 +161,7 @@ def blind() -> pd.DataFrame:
         return float((law.log_q - law.log_p).max())
 
     rows = [
-        ("outcomes reversed, the graph left alone", estimate, seen(estimate, estimate.loss, _same_pairs)),
+        ("only outcomes reversed, no pair exchanged", estimate, seen(estimate, estimate.loss, _same_pairs)),
         ("all values equal", peeling, replace(peeling, starts=[np.zeros(3)]).exhausted().loss),
         ("voters added, never removed; only one direction", votes, seen(votes, one_way, _more_voters)),
     ]

@@ -62,7 +62,7 @@ def crossings(errors: pd.DataFrame) -> pd.DataFrame:
             )
             text = f"{at} ({low} to {high})"
             if ends[2] == 0:
-                text = "none: I errs " + ("more" if ratio[many] > 1 else "less")
+                text = "none: I has the " + ("larger" if ratio[many] > 1 else "smaller") + " error"
             elif ends[1] == 0 or ends[2] == math.inf:
                 text = f"undecided ({low} to {high})"
             shown = {f"at {m} items": f"{ratio[m]:.3g} ± {BAR * se[m]:.2g}" for m in (few, many)}

@@ -67,7 +67,7 @@ def draw_curves(frame: pd.DataFrame) -> Figure:
     found = here(frame)
     pure, local = (_percent(found[model][1]).replace("less than ", "<") for model in ("pure", "local"))
     people = frame["people"].iloc[0]
-    message = f"{people:,} voters lose {local} without trust, {pure} with it"
+    message = f"Without trust {local} of pairs are lost, with it {pure}"
     figure, made = panels(3, message=message, height=2.9, sharey=True, sharex=True)
     for axes, (model, title) in zip(made, TITLES.items(), strict=True):
         for name, part in frame[frame.model == model].groupby("mechanism", sort=False):
@@ -87,6 +87,6 @@ def draw_curves(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         "Pairs lost: share of the pairs on which an order contradicts a voter, less that of the best order, on the "
-        "kind of votes that is worse for the method. Dotted: the voters in the title. Bars: 95 %.",
+        f"kind of votes that is worse for the method. Dotted: {people:,} voters, as in the title (no δ). Bars: 95 %.",
     )
     return figure

@@ -248,8 +248,8 @@ def draw_noise_ratio(frame: pd.DataFrame) -> Figure:
     axes.set_xticks([], minor=True)
     note(
         figure,
-        "Fewer questions: only those that quicksort asks. Each answer gets its share of ε; planned: less is kept "
-        "back for runs that need too many, which then ask about all pairs.",
+        "Fewer questions: only those that quicksort asks. Each answer gets its share of ε. Planned: less of ε is kept "
+        "back for runs that need too many questions and then ask about all pairs.",
     )
     name_lines(axes, width=10)
     return figure

@@ -410,6 +410,6 @@ def draw_error_curves(frame: pd.DataFrame) -> Figure:
     axes.set(xlabel="items", ylabel="more votes contradicted\nthan by the best order", xscale="log", yscale="log")
     axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
     axes.minorticks_off()
-    note(figure, "In standard deviations of the noise, which is added to the count of votes for every pair of items.")
+    note(figure, "The unit is the standard deviation of the noise that is added to the count of votes for every pair.")
     name_lines(axes, width=10)
     return figure

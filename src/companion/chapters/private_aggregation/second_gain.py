@@ -213,8 +213,8 @@ def draw_worst_errors(frame: pd.DataFrame) -> Figure:
     key(figure, *made[0].get_legend_handles_labels())
     note(
         figure,
-        "Error: pairs in the wrong order where all voters agree, at the worst number of them tried. It is multiplied "
-        "by ε and the voters, since noise matters less with more of either, and divided by m to the 2.5, so that "
-        "growth at this rate is level. δ: a small chance that the privacy fails. Bars: 95 %.",
+        "Error: pairs in the wrong order where all voters agree, at the worst number of voters tried. The error is "
+        "multiplied by ε and the voters, since noise matters less with more of either, and divided by m to the power "
+        "2.5, so that growth like this power is level. δ: a small chance that the privacy fails. Bars: 95 %.",
     )
     return figure

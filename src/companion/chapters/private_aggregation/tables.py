@@ -247,9 +247,10 @@ def draw_errors(frame: pd.DataFrame) -> Figure:
     key(figure, named.values(), named.keys(), columns=3)
     note(
         figure,
-        "All voters agree; each point is at the number of voters that makes it largest. A level row of points: the "
-        "error grows as m to the 2.5. Lines begin at the first point; what has no line is not in the paper. Fewer "
-        f"questions: pairs that sorting asks about, whose error grows {fewer} than printed; ours: fresh voters for "
-        "each. Trusted: one who sees all ballots adds the noise; nobody: each voter does. Bars: 95 %.",
+        "All voters agree; each point is at the number of voters that makes the error largest. Where points are level, "
+        "the error grows like m to the power 2.5. Lines begin at the first point; a method without a line is not in "
+        f"the paper. Fewer questions: only pairs that sorting asks about, whose error grows {fewer} than printed; "
+        "ours: fresh voters for each question. Trusted: somebody sees all ballots and adds noise; nobody is trusted: "
+        "each voter adds noise. Bars: 95 %.",
     )
     return figure

@@ -257,7 +257,7 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
     voters = sorted(frame["voters"].unique())
     lines = sorted({(row.n_items, -row.epsilon) for row in frame.itertuples()}, reverse=True)
     large = frame.loc[frame.voters == voters[-1], "mean"]
-    message = f"{voters[-1]:,} voters lose less than 1 % in {(large < 0.01).sum()} of {len(large)} cases"
+    message = f"With {voters[-1]:,} voters <1 % is lost in {(large < 0.01).sum()} of {len(large)} cases"
     shared = {"sharex": True, "sharey": True}
     figure, made = panels(len(cells), message=message, height=2.7, columns=3, on_phone=2, **shared)
     for axes, ((kind, model), part) in zip(made, cells, strict=True):
@@ -282,10 +282,10 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
     label_outer(made, "voters", "items, ε")
     note(
         figure,
-        "Number: pairs lost above the best order, % of all. Framed: one method alone is best, or a coin toss does "
-        "as well; no frame: several are alike. Scores: noise on the items' scores; matrix: on every pair. Mallows: "
-        "votes near one order; two camps: near two. Pure: ε alone; approximate: with a small δ; local: nobody is "
-        "trusted.",
+        "Number: pairs lost beyond those that the best order loses, % of all. Framed: one method alone is best, or a "
+        "coin toss does as well; no frame: several are alike. Scores: noise on the items' scores; matrix: noise on "
+        "every pair. Mallows: votes near one order; two camps: votes near two orders. Pure: ε alone; approximate: with "
+        "a small δ; local: nobody is trusted.",
     )
     return figure
 

@@ -168,7 +168,7 @@ _GUESSED = "right guesses which of two\nballots a person gave, %"
 @styled
 def draw_averaged(frame: pd.DataFrame) -> Figure:
     """Share of right guesses against the number of releases, and the most that the sum of their epsilons allows."""
-    figure, (axes,) = panels(message="One release says next to nothing, the mean of many everything", height=3.1)
+    figure, (axes,) = panels(message="One release says next to nothing, the mean of many says everything", height=3.1)
     axes.plot(frame.releases, 100 * frame["at most"], "--", color=COLOURS[1], lw=1.2, label="no attacker does better")
     look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "ms": 4, "label": "takes the mean"}
     axes.errorbar(frame.releases, 100 * frame.guessed, 100 * BAR * frame.se, **look)
@@ -180,7 +180,7 @@ def draw_averaged(frame: pd.DataFrame) -> Figure:
     key(figure, *axes.get_legend_handles_labels(), columns=2)
     note(
         figure,
-        "50: pure guessing. Dashed: if the ε of all releases add up. Budget: what they may add up to. Bars: 95 %.",
+        "50: pure guessing. Dashed: the limit if the ε add up. Budget: what they may add up to. Bars: 95 %.",
     )
     return figure
 

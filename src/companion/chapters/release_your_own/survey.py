@@ -216,7 +216,7 @@ def minister() -> HTML:
 def draw_wrong_pairs(frame: pd.DataFrame) -> Figure:
     """Expected wrong pairs against the number of answers of a person that count: noise alone, and other people."""
     worst, most = frame.answers[frame.others.idxmax()], frame.answers.max()
-    message = f"Counting {worst} of each person's {most} answers makes the worst order"
+    message = f"Counting {worst} of each person's {most} answers gives the worst order"
     figure, (axes,) = panels(message=message, height=3.1)
     look: dict[str, Any] = {"fmt": "o-", "color": COLOURS[0], "label": "with noise and people drawn anew"}
     axes.errorbar(frame.answers, frame.others, BAR * frame.se, **look)

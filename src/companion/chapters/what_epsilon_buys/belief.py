@@ -247,7 +247,12 @@ def draw_most(frame: pd.DataFrame) -> Figure:
     axes.plot([50, 50, 0], [0, told, told], color="black", lw=0.8, ls=":")
     axes.plot(50, told, "o", color="black")
     axes.annotate(f"50 % becomes {told:.0f} %", (53, 25), fontsize=9)
-    axes.set(xlim=(0, 100), ylim=(0, 100), xlabel="belief before the release, %", ylabel="belief after it, at most, %")
+    axes.set(
+        xlim=(0, 100),
+        ylim=(0, 100),
+        xlabel="belief before the release, %",
+        ylabel="belief after the release, at most, %",
+    )
     axes.set_aspect("equal")
     return figure
 
@@ -279,8 +284,8 @@ def draw_twenty(frame: pd.DataFrame) -> Figure:
     cap = 100 * frame.loc[frame["epsilon"] == epsilons[0], "at most"].iloc[0]
     made[0].annotate("promise", (cap + 1, RELEASES + 6), fontsize=8.5, color=COLOURS[1])
     made[-1].set_xlabel("belief in what one person said, % (before: 50 %)")
-    alone = f"The order alone moves it by less than {math.ceil(moved)} points."
-    note(figure, f"A dot: one of {RELEASES} equally likely releases. Dashed: the belief before it. {alone}")
+    alone = f"The order alone moves the belief by less than {math.ceil(moved)} points."
+    note(figure, f"A dot: one of {RELEASES} equally likely releases. Dashed: the belief before. {alone}")
     return figure
 
 

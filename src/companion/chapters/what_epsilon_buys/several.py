@@ -66,7 +66,7 @@ def draw_added_up(frame: pd.DataFrame) -> Figure:
         message = f"After a year of weekly releases belief is bounded by {100 * cap:.0f} %"
     figure, (axes,) = panels(message=message, height=3.3)
     lines = {
-        "sum": "at most, as epsilons add",
+        "sum": "at most, if epsilons add up",
         "with delta": f"at most, but for {DELTA / 1e-6:g} chance in a million",
         "right": "how often the attacker is right",
     }
@@ -77,8 +77,8 @@ def draw_added_up(frame: pd.DataFrame) -> Figure:
     note(
         figure,
         f"Each release spends ε = {logit(frame['sum'].iloc[0]):.2g}. Belief: of somebody who reads all releases and "
-        "wonders which of two ballots a person handed in. Blue and orange: no attacker can do better; green: one "
-        "who does what is possible with noisy mean places. Bars: 95 %.",
+        "wonders which of two ballots a person handed in. Blue and orange: no attacker can do better; green: an "
+        "attacker who makes the best use of noisy mean places. Bars: 95 %.",
     )
     name_lines(axes, width=14)
     return figure

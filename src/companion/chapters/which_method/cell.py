@@ -83,7 +83,7 @@ def _called(method: str) -> str:
 def draw_contest(table: pd.DataFrame) -> Figure:
     """Pairs in the wrong order against people, a line a method, a panel a kind of trust."""
     said = numbers(table)
-    message = f"{said['persons']} ballots lose {said['lost']} by the best method, {said['most']} by the worst"
+    message = f"With {said['persons']} ballots the best method loses {said['lost']}, the worst {said['most']}"
     figure, made = panels(len(_WHO), message=message, height=3.3, sharey=True)
     for axes, (trust, title) in zip(made, _WHO.items(), strict=True):
         rows = table[table["trust"] == trust]
@@ -101,7 +101,7 @@ def draw_contest(table: pd.DataFrame) -> Figure:
         name_lines(axes, size=8.5, width=16)
     note(
         figure,
-        "Every method answers the same made-up ballots, of people who contradict one order at random. "
-        f"{said['items']} items, ε = {said['epsilon']}; the title is for pairs where somebody is trusted. Bars: 95 %.",
+        "Every method gets the same made-up ballots, of people who contradict one order at random. "
+        f"{said['items']} items, ε = {said['epsilon']}; the title is for the first panel. Bars: 95 %.",
     )
     return figure

@@ -141,12 +141,13 @@ def draw_people(frame: pd.DataFrame) -> Figure:
         axes.minorticks_off()
     unmet = ", ".join(_NAMES[name] for name in names if f"{name}, nobody trusted" not in ASKED)
     made[1].text(0.02, 0.02, f"{unmet}: no method", transform=made[1].transAxes, fontsize=9)
-    label_outer(made, "ε", f"people needed to err only in {100 * ERROR:g} %")
+    label_outer(made, "ε", f"people needed for errors in only {100 * ERROR:g} %")
     key(figure, *made[0].get_legend_handles_labels(), columns=3)
     note(
         figure,
-        f"{100 * ERROR:g}\N{NO-BREAK SPACE}% wrong: of the pairs in an order, the winners, the top 3, or the tests "
-        f"that are to see agreement. ×: how many times as many as with trust, {_NAMES[_TIMES]}.",
+        f"{100 * ERROR:g}\N{NO-BREAK SPACE}% wrong: of the pairs in an order, of the winners, of the items in a top 3, "
+        f"or of the tests that should see agreement. ×: how many times as many people as with trust, for an "
+        f"{_NAMES[_TIMES]}.",
     )
     return figure
 

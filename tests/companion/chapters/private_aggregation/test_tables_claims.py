@@ -192,8 +192,8 @@ def test_crossings_in_words(errors):
     some.loc[mine, "error"] = (first / np.sqrt(first.index / 24)).reindex(some.loc[mine, "items"]).to_numpy()
     words = crossings.crossings(some).set_index(["setting", "I against"])["cross at"]
     assert words["pure", "II, Laplace"] == "24 (24 to 24)"
-    assert words["local", "local II"] == "none: I errs less"
-    assert words["pure", "scores, Laplace"] == "none: I errs more"
+    assert words["local", "local II"] == "none: I has the smaller error"
+    assert words["pure", "scores, Laplace"] == "none: I has the larger error"
     vague = crossings.crossings(some.assign(se=some.error)).set_index(["setting", "I against"])["cross at"]
     assert vague["pure", "II, Laplace"].startswith("undecided (")
 
