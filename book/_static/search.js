@@ -1,14 +1,17 @@
-/* Search by section: every word must begin a word of what is found; titles count most. */
+/* Search by section: what holds most of the words asked for, the rare ones above all; titles count most. */
 (() => {
   const output = document.querySelector("#search-results");
   const field = output.parentElement.querySelector("input[name=q]");
   const query = new URLSearchParams(location.search).get("q") ?? "";
-  const idle = new Set(["of", "the", "by", "in", "et", "al", "and", "a", "is"]);
+  const idle = new Set(("a about after al all am an and are as at be but by can could did do does et for from get give has have how i if in "
+    + "into is it its let make many may me might much must my need of on one or our should so some than that the their them there "
+    + "these they this to use used using want was we were what when where which who why will with would you your").split(" "));
   const greek = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", zeta: "ζ", eta: "η", theta: "θ", kappa: "κ", lambda: "λ", mu: "μ", pi: "π", rho: "ρ", sigma: "σ", tau: "τ", phi: "φ", xi: "ξ" };
   const letters = (text) => text.replace(/\b([a-z]+?)_?(\d+)\b/g, (all, name, digits) => (greek[name] ? greek[name] + digits : all));
   const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
   /* Of what readers ask in other words than a title has: where the answer stands. */
   const answers = [
+    [/central.*local|local.*central|trusted (curator|server|third)/, "notebooks/10-local-aggregation.html#who-sees-what"],
     [/anonym|gdpr|\blaw\b|legal|personal data|\bdpia\b|\bdpo\b|data protection|impact assessment/, "book/not_protected.html#in-law"],
     [/\bcite|citation|bibtex|copyright|licen[cs]e|may (i|we) use|reuse|in production/, "book/index.html#may-i-use-it"],
     [/vulnerab|threat model|report .*(bug|weakness)|\bsecurity\b/, "book/security.html"],
@@ -35,9 +38,19 @@
     [/who (sees|can see)|raw data/, "notebooks/10-local-aggregation.html#who-sees-what"],
     [/unranked|left (out|some)|partial|incomplete ballots/, "notebooks/14a-partial-and-tied-orders.html"],
     [/\btables? [12]\b/, "notebooks/13a-tables-statements.html"],
+    [/\bapple\b|\bgoogle\b|census|(others?|companies|agencies) (use|choose|chose)|deployed|in practice/, "notebooks/16-what-epsilon-buys.html#which-epsilon-did-others-choose"],
+    [/(what|which|choos\w*|pick\w*|set|good|right) (an? |the |value of )?epsilon|epsilon (to|should|is (ok|good|enough))/, "notebooks/16-what-epsilon-buys.html"],
+    [/names? (are |were )?(removed|deleted|enough)|(remov|delet|stripp)\w* (the |their |all )?names|pseudonym/, "book/index.html#thirty-seconds-of-differential-privacy"],
+    [/(an)?other (hospital|department|school|release|survey|statistic|study)|also (appear|publish|in)|already published|linkage/, "book/not_protected.html#the-second-release"],
+    [/(only|just|with) \d+ (people|employees|voters|persons|students|answers|patients|ballots)|(few|small number of) (people|voters|answers|ballots|respondents)|sample size/, "notebooks/15-which-method.html#how-many-people"],
+    [/(only|just) rank|rank\w* (only|just)|truncated ballot|top (three|two|3|2|choices) (of|only)|only ranked/, "notebooks/14a-partial-and-tied-orders.html"],
     [/margin of error|error bars?|confidence/, "notebooks/14b-ranges-of-places.html"],
     [/duplicate|(person|voter|name)s? twice/, "notebooks/14-release-your-own.html#be-two"],
     [/\bfrom (ballots|votes|answers|a survey)/, "notebooks/14-release-your-own.html"],
+    [/consent|participants|what to (say|tell)|tell (people|voters|them|the public)/, "notebooks/16-what-epsilon-buys.html#what-to-say-to-a-minister"],
+    [/arxiv|which (version|copy|edition)|\bversions?\b.*(paper|read)|preprint/, "notebooks/97-what-was-read.html#the-copies"],
+    [/floating.?point|last bits?\b|rounding attack|mironov/, "notebooks/12-privacy-audited.html#what-the-last-bits-say"],
+    [/\b(our|staff|employee|student|patient|customer|customers|members?)\b.*\b(survey|poll|ballots|votes|feedback)/, "notebooks/14-release-your-own.html"],
     [/improve|better than/, "notebooks/17-better-than-printed.html"],
   ];
   /* Pages of the book come before the library's, roads before what stands behind them; a term is meant as such. */
@@ -53,7 +66,9 @@
     chakraborty: "cai", wang: "cai", fotakis: "busa", zampetakis: "busa", su: "qiao", zhang: "qiao",
     ghazi: "alabi", kumar: "alabi", manurangsi: "alabi", correction: "errat", corrections: "errat", corrigendum: "errat",
   };
-  const finder = (word) => {
+  const stem = (word) => (/^\p{L}{6,}$/u.test(word) ? word.replace(/(?:ies|es|s|ing|ed|ly|y|e)$/, "") : word);
+  const finder = (typed) => {
+    const word = stem(typed);
     const end = /\d$/.test(word) ? "(?![\\w]|\\.\\w)" : "";
     const before = /^\p{L}/u.test(word) ? "(?<!\\w)" : "(?<![\\w.])"; // 3.1 is no 1, dprank.audit an audit
     const either = [word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), ...(same[word] ? [same[word]] : [])].join("|");
@@ -85,17 +100,28 @@
     const typed = plain(asked).trim();
     const named = /\w[._]\w*[a-z]/.test(typed); // a name of the library
     const answer = answers.find(([pattern]) => pattern.test(typed))?.[1];
-    const words = letters(typed).split(/[\s,:;()-]+/).filter((word) => word && !idle.has(word)).map(meant).map(finder);
-    // all words, or, where no section has all, as many as any has
-    const best = new Map(entries.map((it) => [it, words.filter((word) => word.test(it.all)).length]));
-    const most = Math.max(...best.values());
-    const found = words.length && (most || answer)
-      ? entries
-          .filter((it) => (most && best.get(it) === most) || it.url === answer)
-          .map((it) => ({ ...it, score: words.reduce((sum, w) => sum + 4 * w.test(it.head) + 2 * w.test(it.over), 0) - it.head.length / 200
-            + (named ? 0 : it.rank) + 100 * (it.url === answer) }))
-          .sort((a, b) => b.score - a.score)
-      : [];
+    const all = letters(typed).split(/[\s,:;()-]+/).filter(Boolean);
+    const telling = all.filter((word) => !idle.has(word));
+    const words = (telling.length ? telling : all).map(meant).map(finder);
+    // a rare word says more than a frequent one
+    const weights = words.map((word) => 0.5 + Math.log(entries.length / (1 + entries.filter((it) => word.test(it.all)).length)));
+    const sum = (it, field) => words.reduce((total, word, i) => total + weights[i] * word.test(it[field]), 0);
+    // what stands side by side in the question does so in the answer: floating point, and above all Theorem 13
+    const pairs = words.slice(1).map((word, i) => [
+      new RegExp(`${words[i].source}\\p{L}*\\P{L}{1,2}?${word.source}`, "u"),
+      (weights[i] + weights[i + 1]) * (/\d\)/.test(word.source) ? 8 : 1.5),
+    ]);
+    const beside = (it) => pairs.reduce((total, [pair, weight]) =>
+      total + weight * (pair.test(it.head) ? 1 : pair.test(it.all) ? 0.3 : 0), 0);
+    const whole = weights.reduce((total, weight) => total + weight, 0);
+    const has = new Map(entries.map((it) => [it, sum(it, "all")]));
+    const least = 0.6 * Math.max(...has.values());
+    const score = (it) => (3 * has.get(it) + 5 * sum(it, "head") + 2 * sum(it, "over") + beside(it)) / whole
+      - it.head.length / 60 + (named ? 0 : it.rank) + 100 * (it.url === answer);
+    const found = entries
+      .filter((it) => (least > 0 && has.get(it) >= least) || it.url === answer)
+      .map((it) => ({ ...it, score: score(it) }))
+      .sort((a, b) => b.score - a.score);
     const list = document.createElement("ol");
     for (const it of found.slice(0, 60)) {
       const item = document.createElement("li");
