@@ -115,8 +115,6 @@ def _bracketed(
         return _crossing(turned, start, within)
     near = low * 2.0 ** float(power)
     below, above = near * (1 - _ROUGH * within), near * (1 + _ROUGH * within)
-    if turned(below) or not turned(above):
-        return _crossing(turned, start, within)
     found = _crossing(lambda x: x >= above or (x > below and turned(x)), start, within)
     return found if turned(found[1]) and not turned(found[0]) else _crossing(turned, start, within)
 

@@ -588,12 +588,13 @@ def test_strengths_of_any_size_lie_on_the_grid():
     data = dprank.Comparisons([0], [1], [1], "abcd", [7])  # two items that nobody compares: far apart
     scores = mechanism.release(data, SECURE).scores
     assert np.abs(scores).max() > 1e9
-    assert (scores / perturbed_mle.STEP % 1 == 0).all()
+    assert (scores * 2.0**40 % 1 == 0).all()
     given = np.array([0.0, -0.0, -(2.0**-42), 4096.0, -4096.25, 1e300, -1e308, 0.1])
     found = perturbed_mle._on_grid(given)
     assert found.tolist()[:7] == [0.0, 0.0, 0.0, 4096.0, -4096.25, 1e300, -1e308]
     assert not np.signbit(found[:3]).any()
     assert 0 < abs(found[7] - 0.1) <= perturbed_mle.STEP / 2
+    assert found[7] * 2.0**40 % 1 == 0
 
 
 # --- planted bugs ----------------------------------------------------------------------------------------------------

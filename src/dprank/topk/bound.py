@@ -126,7 +126,7 @@ def _log_delta(k: int, shift: float, epsilon: float, n_items: float) -> float:
         -math.log1p(alpha),
         -alpha * math.log1p(1 / alpha),
         -log_b - (k - 1) * math.log1p(-1 / k) + math.log(k) if k > 1 else -log_b,
-        math.log(-math.expm1(n_items * math.log1p(-eta))) if n_items < math.inf else 0.0,
+        math.log(-math.expm1(n_items * math.log1p(-eta))),  # 0 of infinitely many
         -alpha * epsilon,
         2 * u,
         -k * u,

@@ -11,7 +11,7 @@ from dprank.aggregation.directions import PositionVector
 from dprank.aggregation.kemeny import kemeny
 from dprank.aggregation.local_borda import LocalBorda
 from dprank.aggregation.matrix import kemeny_score, pairwise_fractions
-from dprank.aggregation.private_borda import PrivateBorda, centred_scores
+from dprank.aggregation.private_borda import PrivateBorda, _addition, centred_scores
 from dprank.aggregation.randomisers import OrderReport, SampledOrder
 from dprank.audit import privacy_loss
 from dprank.data.rankings import Rankings
@@ -340,3 +340,12 @@ def test_side_of_a_vector_is_that_of_the_places_but_for_the_coin():
     assert np.abs(np.linalg.norm(sent, axis=1) - 1).max() < 1e-12
     assert np.abs(sent.sum(axis=1)).max() < 1e-12
     assert (np.einsum("vi,vi->v", sent, voters) >= 0).all()
+
+
+@pytest.mark.parametrize("n_items", range(1, 9))
+def test_an_added_ranking_moves_sums_by_the_least_that_a_whole_shift_leaves(n_items):
+    places = np.arange(n_items)
+    least = min(int(((places - shift) ** 2).sum()) for shift in range(n_items))
+    moves = _addition(n_items)
+    assert sum(count * move**2 for move, count in moves.items()) == least
+    assert sum(moves.values()) == n_items

@@ -13,7 +13,7 @@ import pandas as pd
 from checks import each, refused
 from scipy import stats
 
-from dprank.data.bounding import _mixed, kept, person_ids
+from dprank.data.bounding import _mixed, _text, kept, person_ids
 
 ALARM = 1e-6
 
@@ -342,3 +342,8 @@ def test_shards_are_by_splitmix64_as_published():
     first = _mixed(np.array([1234567], np.uint64))
     second = _mixed(np.array([1234567 + 0x9E3779B97F4A7C15], np.uint64))
     assert (int(first[0]), int(second[0])) == (6457827717110365317, 3203168211198807973)
+
+
+@each("label", [Decimal("NaN"), Decimal("-NaN"), Decimal("sNaN"), float("nan"), np.float32("nan"), None, pd.NA, pd.NaT])
+def test_what_is_no_number_names_nobody(label):
+    assert _text("person", label) == ""

@@ -403,3 +403,10 @@ def test_the_example_is_a_file_of_orders_with_ties():
     assert any(len(tied) > 1 for order in file.orders for tied in order)
     assert len(file.orders) < len(list(permutations(range(4)))) * 4
     assert np.all(file.counts >= 1)
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_numbers_that_nobody_needs_are_passed_over(tmp_path, kind):
+    plain = read(tmp_path, written(kind), kind)
+    more = read(tmp_path, written(kind, change=lambda header: [*header, "# NUMBER CATEGORIES: 3", "# NUMBER 1"]), kind)
+    assert repr(more) == repr(plain)

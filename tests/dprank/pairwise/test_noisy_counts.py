@@ -665,3 +665,10 @@ def test_a_ballot_of_some_weight_moves_scores_by_so_many_times(weight, adjacency
         assert np.abs(moves).sum(axis=1).max() == made.sensitivity
         assert np.abs(moves).max() == made.linf_sensitivity
         assert np.linalg.norm(moves, axis=1).max() <= made.l2_sensitivity <= 1.1 * np.linalg.norm(moves, axis=1).max()
+
+
+@pytest.mark.parametrize(("noise", "loss"), [("laplace", 0.125), ("gaussian", None)])
+def test_rho_of_other_noise_is_that_of_its_epsilon(noise, loss):
+    counts = NoisyCounts.calibrated(epsilon=0.5, delta=0.0 if loss else 1e-6, n_items=4, per_person=2, noise=noise)
+    expected = loss or (counts.l2_sensitivity / counts.scale) ** 2 / 2
+    assert counts.rho == pytest.approx(expected, rel=1e-9)

@@ -185,3 +185,9 @@ def test_of_two_items_the_chance_is_a_sum_over_all_noise(noise, law, adjacency):
         apart = gap + step * np.subtract.outer(z, z)
         wanted = both[apart > 0].sum() + both[apart == 0].sum() / 2
     assert mechanism.chance_right(gap, law=law) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_the_gap_needed_is_whole_for_whole_noise_alone():
+    mechanism = dprank.Oneshot(2, 3.3, n_items=6)
+    assert mechanism.gap_needed(0.9) % 1 == 0
+    assert mechanism.gap_needed(0.9, law="continuous") % 1 != 0

@@ -329,3 +329,10 @@ def test_beyond_the_end_of_the_null_law_is_next_to_nothing(pairs, n):
     assert law[total > end].sum() < math.exp(-45)
     if n == 400:
         assert law[total > 0.95 * end].sum() > math.exp(-65)
+
+
+@pytest.mark.parametrize(("pairs", "n"), [(3, 30), (400, 20), (5000, 40)])
+def test_the_null_law_of_many_pairs_is_all_there_and_no_longer(pairs, n):
+    steps, law = noisy_norm._grid_law(pairs, n, 4)
+    assert law.sum() == pytest.approx(1.0, abs=1e-10)
+    assert 4 * pairs * int(steps[-2]) ** 2 <= 16 * _end(pairs, n)

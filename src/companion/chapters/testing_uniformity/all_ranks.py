@@ -155,7 +155,7 @@ def rivals(n_items: int, n_rankings: int, scaled: float, repetitions: int) -> di
 def draw_rankings_needed(frame: pd.DataFrame) -> Figure:
     """Rankings for power 0.8 against the number of items, at fixed spread and at fixed distance from uniform."""
     groups = list(frame.groupby("held", sort=False))
-    message = "More items make a fixed lean easier to see, a fixed distance harder"
+    message = "More items make a fixed lean easier and a fixed distance harder"
     figure, made = panels(len(groups), message=message, height=3.0)
     looks = {"UNIF": CALIBRATION["corrected"], "Friedman": CALIBRATION["net wins"]}
     for axes, (held, rows) in zip(made, groups, strict=True):
