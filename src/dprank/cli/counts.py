@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dprank.cli.laid import Laid, with_layout
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -39,6 +40,7 @@ Shard = Annotated[str, typer.Option(help="Which people: 3/16 are the third sixte
 Memory = Annotated[str, typer.Option(help="What DuckDB may hold; more goes to files.")]
 
 
+@with_layout
 def count_command(
     files: Files,
     out: OutCounts,
@@ -51,6 +53,7 @@ def count_command(
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
+    layout: Laid = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
     per_person: Annotated[int | None, typer.Option(help="How many items of a person count.")] = None,
     design: Annotated[str, typer.Option(help="any, once, complete or matching; a release says once.")] = "once",
@@ -69,7 +72,7 @@ def count_command(
     form = form_of(files[0], plan, comparisons=comparisons, item=item)
     declared = declaration_of(
         form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map,
-        unranked_as=unranked_as,
+        unranked_as=unranked_as, layout=layout,
     )  # fmt: skip
     if declared.kind == "comparisons" and declared.form != "long":
         raise ValueError(

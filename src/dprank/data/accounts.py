@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.headers import no_column
-from dprank.data.sniffing import sniff
+from dprank.data.layout import Layout
+from dprank.data.sniffing import Sniffed, sniff
 from dprank.data.texts import Texts
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "Table",
     "ids_of",
     "people_column",
+    "sniffed_as",
 ]
 
 #: Of a row whose cells are those of other columns: nobody's, and nothing is read of it.
@@ -175,7 +177,7 @@ class Table:
 
     def __init__(self, declared: Declaration, path: Any) -> None:
         self.clean = cleaner(declared.clean, declared.aliases)
-        sniffed = sniff(path, people_column(declared), plain=True)
+        sniffed = sniffed_as(declared, path, plain=True)
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
         self.others = sniffed.others
         self.used: set[Any] = set()
@@ -263,6 +265,11 @@ class Table:
         """The data, and the account."""
         unused = (*(it for it in self.frame.columns if it not in self.used), *self.others)
         return replace(self.ledger.done(data, self.said), unused=tuple(map(str, unused)))
+
+
+def sniffed_as(declared: Declaration, path: Any, *, plain: bool = False) -> Sniffed:
+    """A table of texts, as its declaration says that it stands in its file."""
+    return sniff(path, people_column(declared), plain=plain, layout=Layout.of(declared.layout))
 
 
 def people_column(declared: Declaration) -> Callable[[str], bool]:

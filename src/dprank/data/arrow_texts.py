@@ -11,9 +11,10 @@ import numpy as np
 
 from dprank.data.answers import cell_text
 from dprank.data.bounding import RUN_TOGETHER
+from dprank.data.containers import Given, Sniffed
 from dprank.data.files import MOST_COLUMNS, parquet_file, reading, uuid_columns, uuids_of
 
-__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "plain_type"]
+__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "plain_type", "read_parquet"]
 
 #: What pandas calls the rows, if nobody does.
 _UNNAMED = "__index_level_"
@@ -67,6 +68,12 @@ def parquet_texts(
         raise ValueError(f"{path} has more than {MOST_COLUMNS:,} columns")
     others = {name: "several columns" if each[name] > 1 else str(kind) for name, kind in kinds if name not in texts}
     return pd.DataFrame(texts, index=range(rows), columns=[name for name in names if name in texts]), others
+
+
+def read_parquet(given: Given) -> Sniffed:
+    """A Parquet file, as `parquet_texts` explains it."""
+    frame, others = parquet_texts(given.path, given.people)
+    return Sniffed(frame, "Parquet", others)
 
 
 def is_text_type(kind: Any) -> bool:

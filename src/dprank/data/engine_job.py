@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,7 +102,7 @@ WHERE {part_sql("own", -1, self.shards)} = {self.part - 1}"""
             others=others,
             sizes=tuple(os.stat(path).st_size for path in self.files),
             left_out=left_out | {BEYOND: reasons.get(0, 0) - kept},
-            rules=self.declared.to_toml(),
+            rules=replace(self.declared, layout=None).to_toml(),
             engines=(engine,),
         )
 

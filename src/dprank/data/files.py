@@ -360,8 +360,14 @@ def require_path(path: Any) -> Path:
     return named
 
 
-def require_plain(path: str | os.PathLike[str]) -> Path:
+def require_plain(path: str | os.PathLike[str], *, contained: bool = False) -> Path:
     """The whole name of a regular file of this machine, so that a reader takes it for nothing else.
+
+    Parameters
+    ----------
+    path : path
+    contained : bool
+        Whether it may be in a container, of which `dprank.data.containers.container_of` says which.
 
     Raises
     ------
@@ -390,7 +396,8 @@ def require_plain(path: str | os.PathLike[str]) -> Path:
     except ValueError:  # a null character
         raise ValueError(f"{shown(said)} is no name of a file") from None
     require_regular(said, mode)
-    require_unpacked(said, plain)
+    if not contained:
+        require_unpacked(said, plain)
     return plain
 
 

@@ -7,9 +7,9 @@ import re
 import zipfile
 from contextlib import suppress
 
-__all__ = ["require_table", "require_unpacked"]
+__all__ = ["kind_of", "require_table", "require_unpacked"]
 
-#: What a compressed file begins with: it is never unpacked, as nobody knows to how much.
+#: What a compressed file begins with.
 PACKED = {
     b"\x1f\x8b": "gzip",
     **dict.fromkeys([b"BZh%d1AY&" % level for level in range(1, 10)], "bzip2"),
@@ -73,16 +73,30 @@ def require_unpacked(name: str, path: str | os.PathLike[str]) -> None:
     """
     with open(path, "rb") as file:
         start = file.read(32)
-    for mark, kind in PACKED.items():
-        if start.startswith(mark):
-            raise ValueError(f"{name} is compressed ({kind}); unpack it, or save it as CSV or Parquet")
+    kind = kind_of(start)
+    if kind.startswith("compressed"):
+        raise ValueError(f"{name} is {kind}; unpack it, or save it as CSV or Parquet")
     if start.startswith(b"PK\x03\x04"):
         raise ValueError(f"{name} is {_in_zip(path)}")
-    kind = next((kind for mark, kind in BINARY.items() if start.startswith(mark)), "")
-    if start[8:12] == b"DUCK":
-        kind = "a database of DuckDB"
     if kind:
         raise ValueError(f"{name} is {kind}; {SAVE}")
+
+
+def kind_of(start: bytes) -> str:
+    """What a file is that begins so, and is no text; empty where it may be one.
+
+    Examples
+    --------
+    >>> kind_of(b"%PDF-1.7"), kind_of(b"who,what")
+    ('a PDF', '')
+    """
+    packed = next((kind for mark, kind in PACKED.items() if start.startswith(mark)), "")
+    if packed:
+        return f"compressed ({packed})"
+    if start.startswith(b"PK\x03\x04"):
+        return "a workbook, or another ZIP"
+    kind = next((kind for mark, kind in BINARY.items() if start.startswith(mark)), "")
+    return "a database of DuckDB" if start[8:12] == b"DUCK" else kind
 
 
 def _in_zip(path: str | os.PathLike[str]) -> str:

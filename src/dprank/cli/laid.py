@@ -1,0 +1,65 @@
+"""Flags of how a table stands in its file: one list of them, for every command that reads a table."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+__all__ = ["Laid", "with_layout"]
+
+#: What a command is given: the flags that were said, by the keys of `dprank.data.layout.Layout`.
+Laid = Mapping[str, Any] | None
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FLAGS = {
+    "sheet": Annotated[
+        str | None, typer.Option(help="Which sheet of a workbook (.xlsx, .ods) holds the table, where several do.")
+    ],
+    "encoding": Annotated[
+        str | None,
+        typer.Option(help="Of a text that is neither UTF-8 nor UTF-16 with its mark, as cp1252, which Excel writes."),
+    ],
+    "skip": Annotated[int | None, typer.Option(help="How many lines, as a title, stand above the header.")],
+    "header": Annotated[
+        int | None,
+        typer.Option(
+            help="How many rows the header has: 2, of questions and items as in SurveyMonkey; 3, of which the first "
+            "holds the names and two are dropped, as in Qualtrics."
+        ),
+    ],
+}
+
+
+def with_layout(command: Command) -> Command:
+    """A command with these flags in the place of its parameter `layout`, which is told what they say.
+
+    Examples
+    --------
+    >>> @with_layout
+    ... def read(file: str, layout: Laid = None, loud: bool = False) -> None:
+    ...     print(file, layout)
+    >>> read("a.csv", skip=2, sheet=None)
+    a.csv {'skip': 2}
+    >>> list(inspect.signature(read).parameters)
+    ['file', 'sheet', 'encoding', 'skip', 'header', 'loud']
+    """
+    hints = get_type_hints(command, include_extras=True)
+
+    @wraps(command)
+    def told(*given: Any, **said: Any) -> Any:
+        layout = {name: said.pop(name) for name in FLAGS if said.get(name) is not None}
+        return command(*given, **{key: it for key, it in said.items() if key not in FLAGS}, layout=layout or None)
+
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name == "layout":
+            parameters += [parameter.replace(name=flag, annotation=of) for flag, of in FLAGS.items()]
+        else:
+            parameters.append(parameter.replace(annotation=hints.get(name, parameter.annotation)))
+    told.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    told.__annotations__ = {it.name: it.annotation for it in parameters}
+    return told  # type: ignore[return-value]

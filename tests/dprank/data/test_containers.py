@@ -1,0 +1,341 @@
+"""What tables come in: the same table counts the same in every container, and a broken one is one line."""
+
+import csv
+import gzip
+import io
+import subprocess
+import sys
+import zipfile
+from datetime import date, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from checks import each, refused
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from workbooks import Formula, Raw, write_ods, write_xlsx
+
+from dprank import Declaration
+from dprank.cli import main
+from dprank.data import packed, workbooks
+from dprank.data.containers import CONTAINERS, container_of
+from dprank.data.engines import count
+from dprank.data.layout import Layout
+from dprank.data.sniffing import sniff
+
+
+def as_csv(header, rows):
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([header, *rows])
+    return out.getvalue().encode()
+
+
+def write_bytes(make):
+    return lambda path, header, rows: path.write_bytes(make(header, rows))
+
+
+def of_zstd(raw):
+    return pa.compress(raw, "zstd").to_pybytes()
+
+
+#: How a table of texts is written in each container: by the end of its name.
+WRITERS = {
+    ".csv": write_bytes(as_csv),
+    ".csv.gz": write_bytes(lambda header, rows: gzip.compress(as_csv(header, rows))),
+    ".csv.zst": write_bytes(lambda header, rows: of_zstd(as_csv(header, rows))),
+    ".xlsx": lambda path, header, rows: write_xlsx(path, {"Answers": [header, *rows], "Notes": []}),
+    ".ods": lambda path, header, rows: write_ods(path, {"Answers": [header, *rows], "Notes": []}),
+    ".parquet": lambda path, header, rows: pq.write_table(
+        pa.table([[row[at] for row in rows] for at in range(len(header))], header), path
+    ),
+}
+NEW = [end for end in WRITERS if end not in (".csv", ".parquet")]
+ITEMS = ["oak", "elm", "fir, or pine"]
+ANSWERS = Declaration(
+    kind="comparisons", items=ITEMS, person="who", columns=("l", "r", "won"), answers={"1": 1.0, "2": 0.0, "=": 0.5}
+)
+WIDE = Declaration(kind="ballots", items=ITEMS, ballots="partial", unranked="last")
+CELL = st.sampled_from([*ITEMS, "1", "2", "3", "=", "", "001", "1.00", "é\U0001f332", 'a "b"', "x;y|z", "#N/A", "TRUE"])
+
+
+def run(capsys, *words):
+    with pytest.raises(SystemExit) as ended:
+        main([*map(str, words)])
+    said = capsys.readouterr()
+    return ended.value.code, said.out, said.err
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(CELL, CELL, CELL, CELL), min_size=1, max_size=6))
+def test_the_same_table_counts_the_same_in_every_container(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("same")
+    seen = {}
+    for end, write in WRITERS.items():
+        path = folder / f"a{end}"
+        write(path, ["who", "l", "r", "won"], rows)
+        intake = ANSWERS.read(path)
+        data = intake.data
+        counted = count(path, ANSWERS, per_person=1)
+        people = len(set(data.voter.tolist()))
+        seen[end] = (data.first.tolist(), data.second.tolist(), data.outcome.tolist(), people, counted.sums,
+                     {key: it for key, it in intake.left_out.items() if key != "no person"},
+                     {key: it for key, it in intake.misread.items() if key})  # fmt: skip
+    assert all(it == seen[".csv"] for it in seen.values()), seen
+
+
+@each("end", list(WRITERS))
+def test_ballots_and_shards_of_a_container(end, tmp_path):
+    path, rows = tmp_path / f"a{end}", [["1", "2", "3"], ["2", "1", ""], ["x", "1", "2"], ["3", "2", "1"]]
+    WRITERS[end](path, ITEMS, rows)
+    assert WIDE.read(path).data.places.tolist() == [[0, 1, 2], [1, 0, 2], [0, 0, 0], [2, 1, 0]]
+    tallies = Declaration(kind="tallies", items=["1", "2", "3"], person=ITEMS[2], columns=("oak",))
+    parts = [count(path, tallies, per_person=1, shard=(at, 2)) for at in (1, 2)]
+    assert np.sum([it.sums["persons"] for it in parts], axis=0).tolist() == [1, 0, 1]
+
+
+def test_a_container_is_one_entry():
+    names = [it.name for it in CONTAINERS]
+    assert len(set(names)) == len(names)
+    ends = [end for it in CONTAINERS for end in it.suffixes]
+    assert len(set(ends)) == len(ends)
+    assert {container for end in WRITERS for container in CONTAINERS if container.is_called(f"a{end}")} >= {
+        it for it in CONTAINERS if it.suffixes
+    }
+
+
+def flags(path, *more):
+    return [path, "--person", "who", "--item", "what", "--items", "flu,gout", *more]
+
+
+def refuse(capsys, tmp_path, path, *words, more=()):
+    """One line on standard error, of a code, and nothing is spent."""
+    budget = tmp_path / "b.sqlite"
+    if not budget.exists():
+        assert run(capsys, "budget", budget, "--epsilon", "1")[0] == 0
+    before = run(capsys, "budget", budget)[1]
+    release = ["release", "topk", *flags(path, *more), "--k", "1", "--epsilon", "0.5"]
+    for command in (["check", *flags(path, *more)], [*release, "--budget", budget, "--dataset", "d"]):
+        code, out, error = run(capsys, *command)
+        assert (code, out, len(error.splitlines())) == (2, "", 1), (command, out, error)
+        assert [word for word in words if word not in error] == [], error
+        assert "ann" not in error.replace(str(tmp_path), "")
+    assert run(capsys, "budget", budget)[1] == before
+
+
+@pytest.mark.parametrize("end", NEW)
+def test_broken_files_are_one_line_and_cost_nothing(end, tmp_path, capsys):
+    write, path = WRITERS[end], tmp_path / f"a{end}"
+    header, rows = ["who", "what"], [["ann", "flu"], ["bob", "gout"], ["cyd", "flu"]] * 40
+
+    def broken(*words):
+        refuse(capsys, tmp_path, path, f"a{end}", *words)
+
+    write(path, header, rows)
+    whole = path.read_bytes()
+    assert run(capsys, "check", *flags(path))[0] == 0
+    for part in (0.3, 0.6, 0.95):
+        path.write_bytes(whole[: int(len(whole) * part)])
+        broken("damaged")
+    path.write_bytes(b"")
+    broken("empty")
+    path.write_bytes(as_csv(header, rows))
+    broken("begins as none does")
+    write(path, ["id", "what"], rows)
+    broken("'who'")
+    write(path, ["who", "what", "what"], [[*row, "flu"] for row in rows])
+    broken("'what'")
+    path.unlink()
+    broken("No such file")
+
+
+def test_a_wrong_name_is_read_by_what_the_file_is(tmp_path):
+    for end in (".xlsx", ".ods", ".csv.gz"):
+        WRITERS[end](tmp_path / "a.csv", ["who", "what"], [["ann", "flu"]])
+        assert sniff(tmp_path / "a.csv").frame.to_numpy().tolist() == [["ann", "flu"]]
+    WRITERS[".ods"](tmp_path / "a.xlsx", ["who"], [["ann"]])
+    assert container_of(tmp_path / "a.xlsx").name == "an OpenDocument sheet"
+
+
+CELLS = [3.0, 0.5, 2.0**53, 1e22, True, date(2026, 1, 2), datetime(2026, 1, 2, 3, 4, 5), "3", " x ", None]
+TEXTS = ["3", "0.5", "9007199254740992", "1e+22", "TRUE", "2026-01-02", "2026-01-02 03:04:05", "3", " x ", ""]
+
+
+@each("write", [write_xlsx, write_ods])
+def test_cells_of_a_workbook(write, tmp_path):
+    rows = [[it, "y"] for it in CELLS]
+    write(tmp_path / "a", {"one": [["x", "who"], *rows]})
+    assert sniff(tmp_path / "a").frame["x"].tolist() == TEXTS
+    for at in range(len(rows)):  # one cell changes no other
+        other = [*rows[:at], [Formula("else"), "y"], *rows[at + 1 :]]
+        write(tmp_path / "a", {"one": [["x", "who"], *other]})
+        assert sniff(tmp_path / "a").frame["x"].tolist() == [*TEXTS[:at], "else", *TEXTS[at + 1 :]]
+    write(tmp_path / "a", {"one": [["x"], [2.0**53], [5.0]]})
+    assert sniff(tmp_path / "a", lambda name: name == "x").frame["x"].tolist() == ["", "5"]
+
+
+def test_errors_are_empty_and_stray_cells_are_nobodys(tmp_path):
+    error = Raw('<c PLACE t="e"><v>#N/A</v></c>')
+    rows = [[], ["", "who", "", "who"], [None, "a", "b", "c"], [], ["", "d", error, "e"],
+            ["stray", "f", "g", "h"], [None, "i", "j", "k", "stray"], [None, " ", ""]]  # fmt: skip
+    write_xlsx(tmp_path / "a.xlsx", {"one": rows})
+    sniffed = sniff(tmp_path / "a.xlsx")
+    assert sniffed.frame.columns.tolist() == ["who", "Unnamed: 1", "who"]
+    assert sniffed.frame.to_numpy().tolist() == [["a", "b", "c"], ["d", "", "e"], [""] * 3, [""] * 3]
+    assert sniffed.beyond.tolist() == [False, False, True, True]
+
+
+@each("write, end", [(write_xlsx, "xlsx"), (write_ods, "ods")])
+def test_one_of_several_sheets_is_named(write, end, tmp_path, capsys):
+    path = tmp_path / f"a.{end}"
+    write(path, {"Read me": [["by who"]], "Answers": [["who", "what"], ["ann", "flu"]], "Empty": []})
+    refuse(capsys, tmp_path, path, "2 sheets with cells", "--sheet", "'Read me', 'Answers'")
+    refuse(capsys, tmp_path, path, "sheet = 'answers'", "'Answers', 'Empty'", more=["--sheet", "answers"])
+    refuse(capsys, tmp_path, path, "empty", more=["--sheet", "Empty"])
+    refuse(capsys, tmp_path, path, "encoding = 'cp1252'", "of which it says nothing", more=["--encoding", "cp1252"])
+    plan = tmp_path / "plan.toml"
+    assert run(capsys, "check", *flags(path, "--sheet", "Answers"), "--out", plan)[0] == 0
+    plan_of = Declaration.from_toml(plan)
+    assert plan_of.layout == {"sheet": "Answers"}
+    assert plan_of.read(path).kept == 1
+    assert "Answers" not in plan_of.public_toml()
+    counts = tmp_path / f"c.{end}.json"
+    out, more = tmp_path / f"r.{end}.json", ["--k", "1", "--epsilon", "1"]
+    assert run(capsys, "release", "topk", path, "--plan", plan, *more, "--out", out)[0] == 0
+    assert "Answers" not in out.read_text()
+    assert run(capsys, "count", path, "--plan", plan, "--per-person", "1", "--out", counts)[0] == 0
+    assert "Answers" not in counts.read_text()
+    assert run(capsys, "release", "topk", "--counts", counts, "--plan", plan, *more)[0] == 0
+
+
+FAR = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+from dprank.data.sniffing import sniff
+try:
+    sniff(sys.argv[1])
+except ValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_no_workbook_and_nothing_packed_takes_the_machine(tmp_path, monkeypatch):
+    """A cell at the far end of a sheet would end the process: room is made for all before it."""
+    far, rows = tmp_path / "far.xlsx", [["who"], ["ann"], [Raw('<c r="XFD1048576"><v>1</v></c>')]]
+    write_xlsx(far, {"one": rows})
+    done = subprocess.run([sys.executable, "-c", FAR, far], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "row 1,048,576 and column 16,384" in done.stdout
+    cells = '<table:table-cell table:number-columns-repeated="16384" office:value-type="float" office:value="1"/>'
+    write_ods(tmp_path / "far.ods", {"one": [["who"], [Raw(cells)]]})
+    with zipfile.ZipFile(tmp_path / "far.ods") as file:
+        parts = {it: file.read(it) for it in file.namelist()}
+    parts["content.xml"] = b'<table:table-row table:number-rows-repeated="1048575">'.join(
+        parts["content.xml"].rsplit(b"<table:table-row>", 1)
+    )
+    with zipfile.ZipFile(tmp_path / "far.ods", "w") as file:
+        for name, raw in parts.items():
+            file.writestr(name, raw)
+    with refused("far.ods is damaged"):
+        sniff(tmp_path / "far.ods")
+    for module in (packed, workbooks):
+        monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
+    write_xlsx(tmp_path / "a.xlsx", {"one": [["who"], ["x" * (1 << 16)]]})
+    for name, pack in (("a.csv.gz", gzip.compress), ("a.csv.zst", of_zstd)):
+        (tmp_path / name).write_bytes(pack(b"who\n" + b"\0" * (1 << 16)))
+    for name in ("a.xlsx", "a.csv.gz", "a.csv.zst"):
+        with refused(name, "unpacks to more than"):
+            sniff(tmp_path / name)
+
+
+def test_only_text_is_read_packed(tmp_path):
+    for end in (".xlsx", ".parquet", ".csv.gz"):
+        WRITERS[end](tmp_path / f"a{end}", ["who"], [["ann"]])
+        for name, pack in (("b.csv.gz", gzip.compress), ("b.csv.zst", of_zstd)):
+            (tmp_path / name).write_bytes(pack((tmp_path / f"a{end}").read_bytes()))
+            with refused(name, "only text is read so"):
+                sniff(tmp_path / name)
+    (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b"a,b\tc,d\n1\t2\n"))
+    assert sniff(tmp_path / "a.tsv.gz").frame.columns.tolist() == ["a,b", "c,d"]
+    (tmp_path / "two.csv.gz").write_bytes(gzip.compress(b"who\nann\n") + gzip.compress(b"bob\n"))
+    assert sniff(tmp_path / "two.csv.gz").frame["who"].tolist() == ["ann", "bob"]
+
+
+@each("module, end, extra", [("python_calamine", ".xlsx", "sheets"), ("pyarrow", ".csv.zst", "parquet")])
+def test_what_is_absent_is_named(module, end, extra, tmp_path, monkeypatch):
+    WRITERS[end](tmp_path / f"a{end}", ["who"], [["ann"]])
+    monkeypatch.setitem(sys.modules, module, None)
+    with refused(f"a{end}", f"pip install 'dprank[{extra}]'"):
+        sniff(tmp_path / f"a{end}")
+
+
+LAYOUTS = {
+    "title": ({"skip": 2}, 'A title, "or two"\n\nwho,what\nann,flu\n', ["who", "what"], [["ann", "flu"]]),
+    "sep": ({"skip": 1}, "A title\nsep=;\nwho;what\nann;flu\n", ["who", "what"], [["ann", "flu"]]),
+    "cp1252": ({"encoding": "cp1252"}, b"who,caf\xe9\nann,\x93x\x94\n", ["who", "café"], [["ann", "“x”"]]),
+    "undefined": ({"encoding": "windows-1252"}, b"who,what\nann,\x81\n", ["who", "what"], [["ann", "\\x81"]]),
+    "surveymonkey": (
+        {"header": 2},
+        'ID,"Rank, please",,,Why?\n,weir,quarry,orchard,Open-Ended\n1,1,2,3,x\n',
+        ["ID", "weir", "quarry", "orchard", "Why?"],
+        [["1", "1", "2", "3", "x"]],
+    ),
+    "asked twice": (
+        {"header": 2},
+        "First,,Then,\na,b,a,b\n1,2,3,4\n",
+        ["First a", "First b", "Then a", "Then b"],
+        [["1", "2", "3", "4"]],
+    ),
+    "qualtrics": (
+        {"header": 3},
+        'id,Q1\n"Response\nID","Rank, please"\n"{""ImportId"":""_id""}","{""ImportId"":""QID1""}"\n1,2\n',
+        ["id", "Q1"],
+        [["1", "2"]],
+    ),
+}  # fmt: skip
+
+
+@each("layout, text, header, rows", list(LAYOUTS.values()))
+def test_a_layout_is_declared(layout, text, header, rows, tmp_path):
+    raw = text if isinstance(text, bytes) else text.encode()
+    (tmp_path / "a.csv").write_bytes(raw)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(raw))
+    for name in ("a.csv", "a.csv.gz"):
+        for plain in (False, True):
+            sniffed = sniff(tmp_path / name, layout=Layout(**layout), plain=plain)
+            assert list(sniffed.frame.columns) == header
+            assert [list(it) for it in zip(*(sniffed.frame[it].to_numpy() for it in header), strict=True)] == rows
+    if "encoding" not in layout:
+        grid = list(csv.reader(io.StringIO(text)))
+        if not text.startswith("A title\n"):
+            write_xlsx(tmp_path / "a.xlsx", {"one": grid})
+            assert sniff(tmp_path / "a.xlsx", layout=Layout(**layout)).frame.columns.tolist() == header
+
+
+@each("words, said", [
+    (["--encoding", "rot13"], "encoding = 'rot13'"), (["--skip", "-1"], "skip = -1"), (["--header", "4"], "header = 4"),
+    (["--sheet", "x"], "sheet = 'x'"), (["--skip", "9"], "below the 9 lines"), (["--encoding", "utf-16-le"], "a.csv"),
+])  # fmt: skip
+def test_a_layout_that_does_not_fit_is_one_line(words, said, tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("who,what\nann,flu\n")
+    refuse(capsys, tmp_path, tmp_path / "a.csv", said, more=words)
+
+
+def test_bytes_of_a_header_name_the_flag(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_bytes("who,what,caf\xe9\nann,flu,1\n".encode("cp1252"))
+    refuse(capsys, tmp_path, path, "a.csv: line 1 is not UTF-8", "--encoding, as cp1252")
+    assert run(capsys, "check", *flags(path, "--encoding", "cp1252"))[0] == 0
+    path.write_bytes(b"\xef\xbb\xbfwho,what\nann,flu\n")
+    refuse(capsys, tmp_path, path, "begins with the mark of UTF-8", more=["--encoding", "cp1252"])
+    (tmp_path / "a.soc").write_text("# FILE NAME: a.soc\n")
+    with refused("layout = 'skip'", "PrefLib"):
+        Declaration(kind="ballots", items=["a", "b"], form="preflib", ballots="full", layout={"skip": 1})
+
+
+@pytest.mark.parametrize("key", [{"page": 1}, {"skip": "1"}, {"sheet": 3}, {"header": True}, {"encoding": ""}])
+def test_a_plan_with_another_layout_is_refused(key):
+    with refused(next(iter(key))):
+        Declaration(kind="ballots", items=["a", "b"], layout=key)
