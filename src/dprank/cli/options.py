@@ -41,7 +41,9 @@ __all__ = [
     "typed",
 ]
 
-_FILE = "CSV, also in .gz or .zst; .xlsx, .ods; Parquet; or of PrefLib: .soc, .toc, .soi, .toi, .wmd."
+_FILE = (
+    "CSV, JSON or JSON lines, also in .gz or .zst; .xlsx, .ods; Parquet; or of PrefLib: .soc, .toc, .soi, .toi, .wmd."
+)
 File = Annotated[Path, typer.Argument(help=_FILE)]
 MaybeFile = Annotated[Path | None, typer.Argument(help=_FILE)]
 Items = Annotated[

@@ -41,7 +41,7 @@ def value_text(value: Any, people: bool = False) -> str:
     ('9007199254740992', '', 'a\\xff')
     """
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+        return value
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):

@@ -191,6 +191,20 @@ CONTAINERS = (
         takes=("sheet", "skip", "header"),
     ),
     Container(
+        name="JSON",
+        reader="dprank.data.json_tables:read_json",
+        suffixes=(".json",),
+        takes=("encoding",),
+        is_text=True,
+    ),
+    Container(
+        name="JSON lines",
+        reader="dprank.data.json_tables:read_json_lines",
+        suffixes=(".jsonl", ".ndjson"),
+        takes=("encoding",),
+        is_text=True,
+    ),
+    Container(
         name="gzip",
         reader="dprank.data.packed:read_packed",
         suffixes=(".gz",),
@@ -207,6 +221,7 @@ CONTAINERS = (
     ),
     CSV,
 )
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]\s*+[\[{\"]")
 #: How a name of what is compressed ends.
 _PACKED = (".gz", ".zst")
 
@@ -256,8 +271,16 @@ def damaged(name: str, kind: str) -> ValueError:
 
 
 def text_in(start: bytes, name: str) -> Container:
-    """What a text is, by how it begins."""
-    return next((it for it in CONTAINERS if it.is_text and it.is_called(name)), CSV)
+    """What a text is, by how it begins, and by its name where that does not say it.
+
+    Examples
+    --------
+    >>> text_in(b'[{"who": 1}]', "a.csv").name, text_in(b"who,what", "a.csv").name
+    ('JSON', 'a CSV')
+    """
+    called = next((it for it in CONTAINERS if it.is_text and it.is_called(name)), CSV)
+    json = next(it for it in CONTAINERS if it.name == "JSON")
+    return json if called is CSV and _JSON.match(start) else called
 
 
 def _zipped(path: str, starts: tuple[str, ...]) -> bool:

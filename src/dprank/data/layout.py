@@ -75,7 +75,7 @@ class Layout:
         >>> Layout.of({"page": 1})
         Traceback (most recent call last):
             ...
-        ValueError: layout = 'page'; sheet, encoding, skip, header, or sql is needed
+        ValueError: layout = 'page'; allowed are 'sheet', 'encoding', 'skip', 'header', 'sql'
         """
         if given is not None and type(given) is not dict:
             raise ValueError(f"layout = {shown(given)}; a table of keys is needed, as {{sheet = 'Answers'}}")

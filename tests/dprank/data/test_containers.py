@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -40,11 +41,22 @@ def of_zstd(raw):
     return pa.compress(raw, "zstd").to_pybytes()
 
 
+def as_json(header, rows):
+    return json.dumps([dict(zip(header, row, strict=True)) for row in rows], ensure_ascii=False).encode()
+
+
+def as_lines(header, rows):
+    return b"".join(json.dumps(dict(zip(header, row, strict=True))).encode() + b"\n" for row in rows)
+
+
 #: How a table of texts is written in each container: by the end of its name.
 WRITERS = {
     ".csv": write_bytes(as_csv),
     ".csv.gz": write_bytes(lambda header, rows: gzip.compress(as_csv(header, rows))),
     ".csv.zst": write_bytes(lambda header, rows: of_zstd(as_csv(header, rows))),
+    ".json": write_bytes(as_json),
+    ".jsonl": write_bytes(as_lines),
+    ".jsonl.gz": write_bytes(lambda header, rows: gzip.compress(as_lines(header, rows))),
     ".xlsx": lambda path, header, rows: write_xlsx(path, {"Answers": [header, *rows], "Notes": []}),
     ".ods": lambda path, header, rows: write_ods(path, {"Answers": [header, *rows], "Notes": []}),
     ".parquet": lambda path, header, rows: pq.write_table(
@@ -135,17 +147,21 @@ def test_broken_files_are_one_line_and_cost_nothing(end, tmp_path, capsys):
     write(path, header, rows)
     whole = path.read_bytes()
     assert run(capsys, "check", *flags(path))[0] == 0
-    for part in (0.3, 0.6, 0.95):
-        path.write_bytes(whole[: int(len(whole) * part)])
-        broken("damaged")
     path.write_bytes(b"")
-    broken("empty")
+    broken("empty" if end != ".json" else "damaged")
     path.write_bytes(as_csv(header, rows))
-    broken("begins as none does")
+    broken({".json": "damaged", ".jsonl": "no record"}.get(end, "begins as none does"))
     write(path, ["id", "what"], rows)
     broken("'who'")
-    write(path, ["who", "what", "what"], [[*row, "flu"] for row in rows])
-    broken("'what'")
+    if "json" not in end:
+        write(path, ["who", "what", "what"], [[*row, "flu"] for row in rows])
+        broken("'what'")
+    for part in (0.3, 0.6, 0.95):
+        path.write_bytes(whole[: int(len(whole) * part)])
+        if end != ".jsonl":
+            broken("damaged")
+    if end == ".jsonl":
+        assert run(capsys, "check", *flags(path))[0] == 0  # the last row is broken, and no more
     path.unlink()
     broken("No such file")
 
@@ -339,3 +355,59 @@ def test_bytes_of_a_header_name_the_flag(tmp_path, capsys):
 def test_a_plan_with_another_layout_is_refused(key):
     with refused(next(iter(key))):
         Declaration(kind="ballots", items=["a", "b"], layout=key)
+
+
+WHO = Declaration(kind="tallies", items=["1", "2"], person="who", columns=("what",))
+ROWS = ["no json", "[1]", "7", '{"who": "b", "what": [1]}', '{"who": "b", "who": "c", "what": 1}', '{"what": 1}',
+        "{" * 5000, '{"who": "b", "what": "\\ud800"}', '{"who": "b", "what": 9e999}', '{"who": 1e16, "what": 1}',
+        '{"who": "b", "what": NaN}', '{"who": "b"', "", '{"who": ' + "9" * 5000 + "}", '{"k' + "7" * 99 + '": {}}',
+        json.dumps(dict.fromkeys(map(str, range(1001)), 1) | {"who": "b", "what": 1})]  # fmt: skip
+
+
+@each("row", ROWS)
+def test_no_record_of_a_line_refuses_a_file_or_changes_another(row, tmp_path):
+    for at in range(3):
+        lines = ['{"who": "a", "what": 1}', '{"what": 2.0, "who": 3}']
+        lines.insert(at, row)
+        (tmp_path / "a.jsonl").write_text("\n".join(lines))
+        intake = WHO.read(tmp_path / "a.jsonl")
+        assert intake.kept == 2
+        assert sorted(intake.data.item.tolist()) == [0, 1]
+
+
+def test_bytes_of_json_that_are_no_text(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b'{"who": "a\xff", "what": "1"}\n{"who": "a\xfe", "what": "1"}\n')
+    assert sniff(tmp_path / "a.jsonl").frame["who"].tolist() == ["a\\xff", "a\\xfe"]
+    (tmp_path / "a.json").write_bytes(json.dumps([{"é": "ü"}], ensure_ascii=False).encode("cp1252"))
+    assert sniff(tmp_path / "a.json", layout=Layout(encoding="cp1252")).frame.to_dict("list") == {"é": ["ü"]}
+    (tmp_path / "a.json").write_bytes(b"\xff\xfe" + json.dumps([{"é": "ü"}]).encode("utf-16-le"))
+    assert sniff(tmp_path / "a.json").frame.to_dict("list") == {"é": ["ü"]}
+
+
+@each("text, said", [
+    ('{"total": 2, "rows": [{"a": 1}, {"a": 2}]}', None), ('{"a": 1}\n{"a": 2}\n', None), ('{"x": 1}\n]', None),
+    (' [\n {"a": 1}, {"a": 2}]', None), ('{"x": [{"a": 1}], "y": [{"a": 2}]}', "2 lists of objects"),
+    ('{"a": 1}', "no list of objects"), ("[]", "is empty"), ("[[1, 2]]", "no record"), ('["a"]', "no record"),
+    ("[{]", "damaged"), ("[" * 9999, "damaged"),
+])  # fmt: skip
+def test_what_of_json_is_a_table(text, said, tmp_path):
+    (tmp_path / "a.json").write_text(text)
+    if said is None:
+        assert len(sniff(tmp_path / "a.json").frame) == 2
+    else:
+        with refused("a.json", said):
+            sniff(tmp_path / "a.json")
+
+
+def test_no_record_decides_which_items_there_are(tmp_path, capsys):
+    """Where a program leaves out what is empty, the last who ranks an item must not be told by a refusal."""
+    path, said = tmp_path / "a.jsonl", []
+    for last in ('{"who": "b", "oak": 1, "yew": 2}', '{"who": "b", "oak": 1}', "{}"):
+        path.write_text('{"who": "a", "oak": 1}\n' + last)
+        declared = Declaration(kind="ballots", items=["oak", "yew"], ballots="partial", unranked="last")
+        assert declared.read(path).data.places.tolist()[0] == [0, 1]
+        words = ["--wide", "--items", "oak,yew", "--ballots", "partial", "--unranked", "last"]
+        code, out, _ = run(capsys, "release", "consensus", path, *words, "--epsilon", "1000")
+        assert code == 0
+        said.append(run(capsys, "check", path, *words)[1])
+    assert ["no record has 'yew'" in it for it in said] == [False, True, True]

@@ -138,8 +138,6 @@ OTHERS = {
     b"12345678DUCK" + bytes(80): "DuckDB",
     b"\x1f\x8b\x08\0" + bytes(80): "gzip",
     b"PK\x03\x04" + bytes(80): "ZIP",
-    b'\n [\n {"who": 1}]': "JSON",
-    b'{"who": 1}\n{"who": 2}': "JSON",
     b"\xef\xbb\xbf<!DOCTYPE html><html>": "page of the web",
     b'<?xml version="1.0"?>': "XML",
 }
