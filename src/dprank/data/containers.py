@@ -191,6 +191,13 @@ CONTAINERS = (
         takes=("sheet", "skip", "header"),
     ),
     Container(
+        name="a file of Arrow or Feather",
+        reader="dprank.data.arrow_texts:read_arrow",
+        suffixes=(".arrow", ".arrows", ".feather", ".ipc"),
+        marks=(b"ARROW1\0\0", b"\xff\xff\xff\xff"),
+        extra="parquet",
+    ),
+    Container(
         name="JSON",
         reader="dprank.data.json_tables:read_json",
         suffixes=(".json",),

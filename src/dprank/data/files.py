@@ -22,6 +22,7 @@ __all__ = [
     "AtOnce",
     "as_pandas",
     "is_parquet",
+    "is_uuid",
     "parquet_file",
     "parquet_frame",
     "read_table",
@@ -209,10 +210,22 @@ def uuid_columns(file: Any) -> set[str]:
     found = set()
     for field in file.schema_arrow:
         bare = str(field.type) == "fixed_size_binary[16]"
-        said = (field.metadata or {}).get(b"ARROW:extension:name") == b"arrow.uuid"
-        if str(field.type) == _UUID or (bare and (said or field.name in named)):
+        if is_uuid(field) or (bare and field.name in named):
             found.add(field.name)
     return found
+
+
+def is_uuid(field: Any) -> bool:
+    """Whether a field of Arrow says that it holds UUIDs.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_uuid(pa.field("who", pa.binary(16), metadata={"ARROW:extension:name": "arrow.uuid"}))
+    True
+    """
+    said = (field.metadata or {}).get(b"ARROW:extension:name") == b"arrow.uuid"
+    return str(field.type) == _UUID or (said and str(field.type) == "fixed_size_binary[16]")
 
 
 def _nullable(kind: Any) -> Any:

@@ -11,8 +11,10 @@ from datetime import date, datetime
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from arrow_columns import TYPES
 from checks import each, refused
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -49,6 +51,16 @@ def as_lines(header, rows):
     return b"".join(json.dumps(dict(zip(header, row, strict=True))).encode() + b"\n" for row in rows)
 
 
+def as_arrow(header, rows):
+    return pa.table([[row[at] for row in rows] for at in range(len(header))], header)
+
+
+def write_stream(path, header, rows):
+    table = as_arrow(header, rows)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
 #: How a table of texts is written in each container: by the end of its name.
 WRITERS = {
     ".csv": write_bytes(as_csv),
@@ -59,9 +71,9 @@ WRITERS = {
     ".jsonl.gz": write_bytes(lambda header, rows: gzip.compress(as_lines(header, rows))),
     ".xlsx": lambda path, header, rows: write_xlsx(path, {"Answers": [header, *rows], "Notes": []}),
     ".ods": lambda path, header, rows: write_ods(path, {"Answers": [header, *rows], "Notes": []}),
-    ".parquet": lambda path, header, rows: pq.write_table(
-        pa.table([[row[at] for row in rows] for at in range(len(header))], header), path
-    ),
+    ".parquet": lambda path, header, rows: pq.write_table(as_arrow(header, rows), path),
+    ".feather": lambda path, header, rows: feather.write_feather(as_arrow(header, rows), str(path)),
+    ".arrows": write_stream,
 }
 NEW = [end for end in WRITERS if end not in (".csv", ".parquet")]
 ITEMS = ["oak", "elm", "fir, or pine"]
@@ -153,13 +165,13 @@ def test_broken_files_are_one_line_and_cost_nothing(end, tmp_path, capsys):
     broken({".json": "damaged", ".jsonl": "no record"}.get(end, "begins as none does"))
     write(path, ["id", "what"], rows)
     broken("'who'")
-    if "json" not in end:
+    if "json" not in end and end != ".feather":  # which hold no name twice
         write(path, ["who", "what", "what"], [[*row, "flu"] for row in rows])
         broken("'what'")
     for part in (0.3, 0.6, 0.95):
         path.write_bytes(whole[: int(len(whole) * part)])
         if end != ".jsonl":
-            broken("damaged")
+            broken("no Arrow" if end in (".feather", ".arrows") else "damaged")
     if end == ".jsonl":
         assert run(capsys, "check", *flags(path))[0] == 0  # the last row is broken, and no more
     path.unlink()
@@ -407,7 +419,38 @@ def test_no_record_decides_which_items_there_are(tmp_path, capsys):
         declared = Declaration(kind="ballots", items=["oak", "yew"], ballots="partial", unranked="last")
         assert declared.read(path).data.places.tolist()[0] == [0, 1]
         words = ["--wide", "--items", "oak,yew", "--ballots", "partial", "--unranked", "last"]
-        code, out, _ = run(capsys, "release", "consensus", path, *words, "--epsilon", "1000")
+        code = run(capsys, "release", "consensus", path, *words, "--epsilon", "1000")[0]
         assert code == 0
         said.append(run(capsys, "check", path, *words)[1])
     assert ["no record has 'yew'" in it for it in said] == [False, True, True]
+
+
+def test_arrow_as_parquet_and_bytes_beyond_it(tmp_path):
+    """Every type of column is read as in Parquet; a file whose places of texts are wrong is refused, not followed."""
+    for kind, (column, _) in TYPES.items():
+        table = pa.table({"x": column})
+        feather.write_feather(table, str(tmp_path / "a.feather"))
+        pq.write_table(table, tmp_path / "a.parquet")
+        one, other = sniff(tmp_path / "a.feather"), sniff(tmp_path / "a.parquet")
+        assert one.frame.to_dict("list") == other.frame.to_dict("list"), kind
+    broken = pa.array([b"a\xff", b"b"]).view(pa.string())
+    write_stream(tmp_path / "a.arrows", ["x"], [])
+    table = pa.table({"x": broken, "t": pa.array([[1], [2]])})
+    with pa.OSFile(str(tmp_path / "a.arrows"), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+    sniffed = sniff(tmp_path / "a.arrows")
+    assert (sniffed.frame["x"].tolist(), list(sniffed.others)) == (["a\\xff", "b"], ["t"])
+    feather.write_feather(
+        as_arrow(["x", "y"], [["who", "1"]] * 20), str(tmp_path / "b.feather"), compression="uncompressed"
+    )
+    whole, rng, said = (tmp_path / "b.feather").read_bytes(), np.random.default_rng(1), set()
+    for _ in range(300):
+        raw = bytearray(whole)
+        for at in rng.integers(8, len(raw), 3):
+            raw[at] = rng.integers(256)
+        (tmp_path / "b.feather").write_bytes(raw)
+        try:
+            sniff(tmp_path / "b.feather")
+        except ValueError as error:
+            said.add(str(error).replace(str(tmp_path), ""))
+    assert said == {"/b.feather is no Arrow table"}

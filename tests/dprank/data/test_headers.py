@@ -134,7 +134,6 @@ OTHERS = {
     bytes(12) + b"\xc2\xea\x81\x60\xb3\x14" + bytes(80): "SAS",
     b"%PDF-1.7\n" + bytes(80): "a PDF",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(80): "Excel workbook of before 2007",
-    b"ARROW1\0\0" + bytes(80): "Arrow",
     b"12345678DUCK" + bytes(80): "DuckDB",
     b"\x1f\x8b\x08\0" + bytes(80): "gzip",
     b"PK\x03\x04" + bytes(80): "ZIP",
