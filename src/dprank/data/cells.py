@@ -58,7 +58,7 @@ def value_text(value: Any, people: bool = False) -> str:
 
 
 def _moment(value: datetime) -> str:
-    text = f"{value:%Y-%m-%d}" if not (value.hour or value.minute or value.second or value.microsecond) else ""
+    text = value.date().isoformat() if not (value.hour or value.minute or value.second or value.microsecond) else ""
     zone = value.isoformat()[-6:] if value.tzinfo else ""
     return text + zone if text else value.isoformat(" ")
 

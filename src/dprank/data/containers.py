@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dprank._require import shown
-from dprank.data.kinds import SAVE, require_unpacked
+from dprank.data.kinds import OLD_STATA, R_NAMES, SAVE, require_unpacked
 from dprank.data.layout import Layout
 
 __all__ = ["CONTAINERS", "CSV", "PARQUET", "Container", "Given", "Sniffed", "container_of", "damaged", "text_in"]
@@ -198,6 +198,22 @@ CONTAINERS = (
         extra="parquet",
     ),
     Container(
+        name="a file of SPSS",
+        reader="dprank.data.statistics:read_spss",
+        suffixes=(".sav", ".zsav"),
+        marks=(b"$FL2@(#)", b"$FL3@(#)"),
+        extra="statistics",
+        takes=("encoding",),
+    ),
+    Container(
+        name="a file of Stata",
+        reader="dprank.data.statistics:read_stata",
+        suffixes=(".dta",),
+        marks=(b"<stata_dta>", *OLD_STATA),
+        extra="statistics",
+        takes=("encoding",),
+    ),
+    Container(
         name="JSON",
         reader="dprank.data.json_tables:read_json",
         suffixes=(".json",),
@@ -249,21 +265,21 @@ def container_of(path: str | os.PathLike[str]) -> Container:
     >>> container_of(dprank.example("answers.csv")).name
     'a CSV'
     """
-    name, plain = os.fspath(path), os.path.abspath(os.path.expanduser(path))
+    name, plain = str(path), os.path.abspath(os.path.expanduser(path))
     with open(plain, "rb") as file:
         start = file.read(START)
     marked = next((it for it in CONTAINERS if it.marks and it.begins(start, plain)), None)
-    if marked is not None:
+    if marked is not None and not name.lower().endswith(R_NAMES):
         return marked
-    called = next((it for it in CONTAINERS if it.is_called(str(name))), CSV)
+    called = next((it for it in CONTAINERS if it.is_called(name)), CSV)
     if called.inside and start.startswith(called.marks) and not zipfile.is_zipfile(plain):
-        raise damaged(str(name), called.name)
-    require_unpacked(str(name), plain)
+        raise damaged(name, called.name)
+    require_unpacked(name, plain)
     if called.marks and not start:
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
     if called.marks and called is not PARQUET:  # whose reader says so itself
         raise ValueError(f"{name} is called as {called.name} is, and begins as none does; if it is a CSV, call it .csv")
-    return called if called.marks or called is CSV else text_in(start, str(name))
+    return called if called.marks or called is CSV else text_in(start, name)
 
 
 def damaged(name: str, kind: str) -> ValueError:

@@ -18,7 +18,9 @@ PACKED = {
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"Rar!\x1a\x07": "RAR",
 }
-_OLD_STATA = tuple(bytes([version, order, 1, 0]) for version in range(0x69, 0x74) for order in (1, 2))
+#: R compresses what it saves, so that the name says what it is.
+OF_R, R_NAMES = "a file of R", (".rds", ".rda", ".rdata")
+OLD_STATA = tuple(bytes([version, order, 1, 0]) for version in range(0x69, 0x74) for order in (1, 2))
 #: What other files begin with, none of which begins a text.
 BINARY = {
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook of before 2007, or another old file of Office",
@@ -26,10 +28,9 @@ BINARY = {
     b"$FL2@(#)": "a file of SPSS",
     b"$FL3@(#)": "a file of SPSS",
     b"<stata_dta>": "a file of Stata",
-    **dict.fromkeys(_OLD_STATA, "a file of Stata"),
+    **dict.fromkeys(OLD_STATA, "a file of Stata"),
     bytes(12) + b"\xc2\xea\x81\x60": "a file of SAS",
-    b"RDX2\n": "a file of R",
-    b"RDX3\n": "a file of R",
+    **dict.fromkeys([b"RDX2\n", b"RDX3\n", b"X\n\0\0\0\2", b"X\n\0\0\0\3"], OF_R),
     b"ARROW1\0\0": "a file of Arrow or Feather",
     b"Obj\x01": "a file of Avro",
     b"\x89HDF\r\n\x1a\n": "a file of HDF5",
@@ -55,6 +56,7 @@ TEXTS = {
 }
 _TEXTS = {re.compile(rf"\s*+(?:{start})", re.IGNORECASE): kind for start, kind in TEXTS.items()}
 SAVE = "save the table as CSV in UTF-8, or as Parquet"
+SAVE_IN_R = "in R save the table x by arrow::write_parquet(x, 'x.parquet') or write.csv(x, 'x.csv', row.names = FALSE)"
 
 
 def require_unpacked(name: str, path: str | os.PathLike[str]) -> None:
@@ -74,10 +76,12 @@ def require_unpacked(name: str, path: str | os.PathLike[str]) -> None:
     with open(path, "rb") as file:
         start = file.read(32)
     kind = kind_of(start)
-    if kind.startswith("compressed"):
+    if kind.startswith("compressed") and not name.lower().endswith(R_NAMES):
         raise ValueError(f"{name} is {kind}; unpack it, or save it as CSV or Parquet")
     if start.startswith(b"PK\x03\x04"):
         raise ValueError(f"{name} is {_in_zip(path)}")
+    if kind == OF_R or str(name).lower().endswith(R_NAMES):
+        raise ValueError(f"{name} is {OF_R}; {SAVE_IN_R}")
     if kind:
         raise ValueError(f"{name} is {kind}; {SAVE}")
 

@@ -4,15 +4,19 @@ import csv
 import gzip
 import io
 import json
+import math
+import struct
 import subprocess
 import sys
 import zipfile
 from datetime import date, datetime
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 from arrow_columns import TYPES
 from checks import each, refused
@@ -22,7 +26,7 @@ from workbooks import Formula, Raw, write_ods, write_xlsx
 
 from dprank import Declaration
 from dprank.cli import main
-from dprank.data import packed, workbooks
+from dprank.data import packed, statistics, workbooks
 from dprank.data.containers import CONTAINERS, container_of
 from dprank.data.engines import count
 from dprank.data.layout import Layout
@@ -61,6 +65,10 @@ def write_stream(path, header, rows):
         stream.write_table(table)
 
 
+def as_pandas(header, rows):
+    return pd.DataFrame([list(row) for row in rows], columns=header, dtype=object)
+
+
 #: How a table of texts is written in each container: by the end of its name.
 WRITERS = {
     ".csv": write_bytes(as_csv),
@@ -74,14 +82,19 @@ WRITERS = {
     ".parquet": lambda path, header, rows: pq.write_table(as_arrow(header, rows), path),
     ".feather": lambda path, header, rows: feather.write_feather(as_arrow(header, rows), str(path)),
     ".arrows": write_stream,
+    ".sav": lambda path, header, rows: pyreadstat.write_sav(as_pandas(header, rows), str(path)),
+    ".zsav": lambda path, header, rows: pyreadstat.write_sav(as_pandas(header, rows), str(path), compress=True),
+    ".dta": lambda path, header, rows: pyreadstat.write_dta(as_pandas(header, rows), str(path)),
 }
+STATISTICS = (".sav", ".zsav", ".dta")
 NEW = [end for end in WRITERS if end not in (".csv", ".parquet")]
-ITEMS = ["oak", "elm", "fir, or pine"]
+ITEMS = ["oak", "elm", "fir"]
 ANSWERS = Declaration(
     kind="comparisons", items=ITEMS, person="who", columns=("l", "r", "won"), answers={"1": 1.0, "2": 0.0, "=": 0.5}
 )
 WIDE = Declaration(kind="ballots", items=ITEMS, ballots="partial", unranked="last")
-CELL = st.sampled_from([*ITEMS, "1", "2", "3", "=", "", "001", "1.00", "é\U0001f332", 'a "b"', "x;y|z", "#N/A", "TRUE"])
+CELLS_OF = [*ITEMS, "1", "2", "3", "=", "", "001", "1.00", "é\U0001f332", 'a "b"', "x;y|z", "#N/A", "TRUE"]
+CELL = st.sampled_from(CELLS_OF)
 
 
 def run(capsys, *words):
@@ -91,13 +104,21 @@ def run(capsys, *words):
     return ended.value.code, said.out, said.err
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(CELL, CELL, CELL, CELL), min_size=1, max_size=6))
 def test_the_same_table_counts_the_same_in_every_container(tmp_path_factory, rows):
-    folder = tmp_path_factory.mktemp("same")
+    same(tmp_path_factory.mktemp("same"), rows, [end for end in WRITERS if end not in STATISTICS])
+
+
+def test_the_same_table_counts_the_same_in_files_of_statistics(tmp_path):
+    cells = CELLS_OF * 2
+    same(tmp_path, [cells[at : at + 4] for at in range(len(CELLS_OF))], [".csv", *STATISTICS])
+
+
+def same(folder, rows, ends):
     seen = {}
-    for end, write in WRITERS.items():
-        path = folder / f"a{end}"
+    for end in ends:
+        write, path = WRITERS[end], folder / f"a{end}"
         write(path, ["who", "l", "r", "won"], rows)
         intake = ANSWERS.read(path)
         data = intake.data
@@ -148,7 +169,7 @@ def refuse(capsys, tmp_path, path, *words, more=()):
     assert run(capsys, "budget", budget)[1] == before
 
 
-@pytest.mark.parametrize("end", NEW)
+@pytest.mark.parametrize("end", [end for end in NEW if end not in (".zsav", ".jsonl.gz", ".arrows")])
 def test_broken_files_are_one_line_and_cost_nothing(end, tmp_path, capsys):
     write, path = WRITERS[end], tmp_path / f"a{end}"
     header, rows = ["who", "what"], [["ann", "flu"], ["bob", "gout"], ["cyd", "flu"]] * 40
@@ -165,10 +186,10 @@ def test_broken_files_are_one_line_and_cost_nothing(end, tmp_path, capsys):
     broken({".json": "damaged", ".jsonl": "no record"}.get(end, "begins as none does"))
     write(path, ["id", "what"], rows)
     broken("'who'")
-    if "json" not in end and end != ".feather":  # which hold no name twice
+    if "json" not in end and end not in (".feather", *STATISTICS):  # which hold no name twice
         write(path, ["who", "what", "what"], [[*row, "flu"] for row in rows])
         broken("'what'")
-    for part in (0.3, 0.6, 0.95):
+    for part in (0.3, 0.6, 0.95)[end in STATISTICS :: 1 + (end in STATISTICS)]:
         path.write_bytes(whole[: int(len(whole) * part)])
         if end != ".jsonl":
             broken("no Arrow" if end in (".feather", ".arrows") else "damaged")
@@ -291,7 +312,8 @@ def test_only_text_is_read_packed(tmp_path):
     assert sniff(tmp_path / "two.csv.gz").frame["who"].tolist() == ["ann", "bob"]
 
 
-@each("module, end, extra", [("python_calamine", ".xlsx", "sheets"), ("pyarrow", ".csv.zst", "parquet")])
+@each("module, end, extra", [("python_calamine", ".xlsx", "sheets"), ("pyarrow", ".csv.zst", "parquet"),
+                                ("pyreadstat", ".dta", "statistics"), ("pyarrow", ".feather", "parquet")])  # fmt: skip
 def test_what_is_absent_is_named(module, end, extra, tmp_path, monkeypatch):
     WRITERS[end](tmp_path / f"a{end}", ["who"], [["ann"]])
     monkeypatch.setitem(sys.modules, module, None)
@@ -453,4 +475,62 @@ def test_arrow_as_parquet_and_bytes_beyond_it(tmp_path):
             sniff(tmp_path / "b.feather")
         except ValueError as error:
             said.add(str(error).replace(str(tmp_path), ""))
-    assert said == {"/b.feather is no Arrow table"}
+    assert {it.partition(";")[0] for it in said} == {"/b.feather is no Arrow table"}
+
+
+def test_values_have_labels_and_dates_are_dates(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "who": ["é", "b", "", "ü"],
+            "x": [1.0, 2.0, np.nan, 4.0],
+            "n": [1.5, 2.0, 99.0, 2.0**53],
+            "two": [1.0, 2.0, 3.0, 1.0],
+            "day": [date(2026, 1, 2), None, date(1, 1, 1), date(1999, 12, 31)],
+            "time": [datetime(2026, 1, 2, 3, 4, 5), None, datetime(1960, 1, 1), datetime(1959, 1, 1, 12)],
+        }
+    )
+    labels = {"x": {1: "oäk", 2: "elm"}, "two": {1: "same", 2: "same", 3: "other"}}
+    expected = {
+        "who": ["é", "b", "", "ü"],
+        "x": ["oäk", "elm", "", "4"],
+        "n": ["1.5", "2", "99", "9007199254740992"],
+        "two": ["1", "2", "other", "1"],
+        "day": ["2026-01-02", "", "0001-01-01", "1999-12-31"],
+        "time": ["2026-01-02 03:04:05", "", "1960-01-01", "1959-01-01 12:00:00"],
+    }
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_value_labels=labels)
+    pyreadstat.write_dta(frame, tmp_path / "a.dta", variable_value_labels=labels)
+    for name in ("a.sav", "a.dta"):
+        sniffed = sniff(tmp_path / name, lambda name: name == "n")
+        assert sniffed.frame.to_dict("list") == expected | {"n": ["1.5", "2", "99", ""]}
+    pyreadstat.write_sav(frame, tmp_path / "b.sav", missing_ranges={"n": [99]})
+    assert sniff(tmp_path / "b.sav").frame["n"].tolist() == ["1.5", "2", "", "9007199254740992"]
+
+
+def test_a_cell_of_spss_refuses_nothing(tmp_path):
+    """A day that no calendar has, and a byte that is no text, are what they are in their own cells alone."""
+    frame = pd.DataFrame({"day": [date(2026, 1, 2)] * 3, "who": ["ann", "bob", "cyd"]})
+    pyreadstat.write_sav(frame, tmp_path / "a.sav")
+    raw, day = (tmp_path / "a.sav").read_bytes(), struct.pack("<d", 13986691200.0)
+    assert (raw.count(day), raw.count(b"bob")) == (3, 1)
+    for value, text in ((1e20, "1e+20"), (math.inf, "inf"), (-1e12, "-1000000000000"), (math.nan, "")):
+        (tmp_path / "b.sav").write_bytes(raw.replace(day, struct.pack("<d", value), 1).replace(b"bob", b"b\xe9b"))
+        sniffed = sniff(tmp_path / "b.sav")
+        assert sniffed.frame.to_dict("list") == {"day": [text, *["2026-01-02"] * 2], "who": ["ann", "b\\xe9b", "cyd"]}
+    assert sniff(tmp_path / "b.sav", layout=Layout(encoding="cp1252")).frame["who"].tolist() == ["ann", "béb", "cyd"]
+
+
+def test_what_ends_a_reader_of_c_ends_not_this_one(tmp_path, monkeypatch):
+    pyreadstat.write_sav(pd.DataFrame({"who": ["ann"]}), tmp_path / "a.sav")
+    monkeypatch.setattr(statistics, "_PROGRAM", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+    with refused("a.sav is damaged", "file of SPSS"):
+        sniff(tmp_path / "a.sav")
+
+
+@each("name", ["a.rds", "a.rda", "a.RData", "a.csv.gz"])
+def test_a_file_of_r_is_told_how_to_become_parquet(name, tmp_path):
+    for raw in (b"RDX3\nX\n\0\0\0\3", b"X\n\0\0\0\3", b"BZh91AY&"):
+        for kept in (raw, gzip.compress(raw)):
+            (tmp_path / name).write_bytes(kept)
+            with refused(name, "" if name == "a.csv.gz" else "arrow::write_parquet(x, 'x.parquet')"):
+                sniff(tmp_path / name)

@@ -131,6 +131,8 @@ OTHERS = {
     b"$FL2@(#) IBM SPSS" + bytes(80): "SPSS",
     b"<stata_dta><header>" + bytes(80): "Stata",
     b"\x72\x02\x01\0" + bytes(80): "Stata",
+    b"RDX3\nX\n" + bytes(80): "arrow::write_parquet",
+    b"X\n\0\0\0\3" + bytes(80): "arrow::write_parquet",
     bytes(12) + b"\xc2\xea\x81\x60\xb3\x14" + bytes(80): "SAS",
     b"%PDF-1.7\n" + bytes(80): "a PDF",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(80): "Excel workbook of before 2007",
@@ -145,7 +147,7 @@ OTHERS = {
 @pytest.mark.parametrize("start", OTHERS)
 def test_what_is_no_table_is_called_by_its_kind(start, tmp_path):
     for name in ("a.csv", "a.parquet" if 0 in start else "a.txt"):
-        with refused(name, OTHERS[start], "Parquet"):
+        with refused(name, OTHERS[start], "arquet"):
             sniff(written(tmp_path, start, name))
 
 
