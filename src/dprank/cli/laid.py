@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-__all__ = ["Laid", "with_layout"]
+__all__ = ["Laid", "standard_input", "with_layout"]
 
 #: What a command is given: the flags that were said, by the keys of `dprank.data.layout.Layout`.
 Laid = Mapping[str, Any] | None
@@ -34,6 +40,32 @@ FLAGS = {
 }
 
 
+#: What stands for standard input in the place of a file.
+INPUT = Path("-")
+
+
+def _require_dataset(said: Mapping[str, Any]) -> None:
+    """Refuse to spend of a budget for people who have no name: that of the file stands for them elsewhere."""
+    if said.get("budget") and not (said.get("dataset") or said.get("rehearse")):
+        raise ValueError("dataset is missing; say with --dataset whose budget it is: standard input has no name")
+
+
+@contextmanager
+def standard_input() -> Iterator[Path]:
+    """What comes by standard input, as a file: tables are looked at twice. It is this user's alone, and is removed."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ValueError("standard input is a terminal; a table is needed: dprank check - … < votes.csv")
+    with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
+        path = Path(folder, "standard input")
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            yield path
+        except ValueError as error:
+            error.args = tuple(it.replace(f"{folder}{os.sep}", "") if type(it) is str else it for it in error.args)
+            raise
+
+
 def with_layout(command: Command) -> Command:
     """A command with these flags in the place of its parameter `layout`, which is told what they say.
 
@@ -51,8 +83,13 @@ def with_layout(command: Command) -> Command:
 
     @wraps(command)
     def told(*given: Any, **said: Any) -> Any:
-        layout = {name: said.pop(name) for name in FLAGS if said.get(name) is not None}
-        return command(*given, **{key: it for key, it in said.items() if key not in FLAGS}, layout=layout or None)
+        layout = {name: said[name] for name in FLAGS if said.get(name) is not None}
+        rest = {key: it for key, it in said.items() if key not in FLAGS} | {"layout": layout or None}
+        if said.get("file") != INPUT:
+            return command(*given, **rest)
+        _require_dataset(said)
+        with standard_input() as file:
+            return command(*given, **rest | {"file": file})
 
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():

@@ -279,7 +279,7 @@ def container_of(path: str | os.PathLike[str]) -> Container:
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
     if called.marks and called is not PARQUET:  # whose reader says so itself
         raise ValueError(f"{name} is called as {called.name} is, and begins as none does; if it is a CSV, call it .csv")
-    return called if called.marks or called is CSV else text_in(start, name)
+    return called if called.marks else text_in(start, name)
 
 
 def damaged(name: str, kind: str) -> ValueError:

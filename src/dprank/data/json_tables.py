@@ -30,7 +30,7 @@ def read_json(given: Given) -> Sniffed:
     Raises
     ------
     ValueError
-        Naming the file: where it is not whole, holds no such list, or several.
+        Naming the file: where it is not whole, holds no record, or several lists of them.
     """
     text, encoding = _decoded(given)
     found = _loaded(text)
@@ -91,14 +91,13 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _listed(given: Given, found: Any) -> list[Any]:
-    """The list of records of a file."""
-    lists = [found] if isinstance(found, list) else []
-    if isinstance(found, dict):
-        lists = [it for it in found.values() if isinstance(it, list) and any(isinstance(one, dict) for one in it)]
-    if len(lists) != 1:
-        many = f"{len(lists)} lists of objects" if lists else "no list of objects"
-        raise ValueError(f'{given.name} is JSON with {many}; one is needed: [{{"who": 1, …}}, …], or a record a line')
-    return lists[0]
+    """The records of a file; an object without a list of them is one."""
+    if not isinstance(found, dict):
+        return found if isinstance(found, list) else []
+    lists = [it for it in found.values() if isinstance(it, list) and any(isinstance(one, dict) for one in it)]
+    if len(lists) > 1:
+        raise ValueError(f"{given.name} is JSON with {len(lists)} lists of records; one is needed, or a record a line")
+    return lists[0] if lists else [found]
 
 
 def _table(given: Given, found: Iterable[Any], said: str) -> Sniffed:

@@ -63,7 +63,8 @@ def sniff(
         between, lines and all, in the header too; any other mark is a character like others. A file whose writer did
         not quote cells is another file: a cell of one person's may hold the rows of others. Bytes that are no UTF-8 are
         written ``\xff``, and a null character ``\x00``. A row with more fields than the header is there without its
-        cells, but for one that ends in a separator too many and says nothing behind it.
+        cells, but for one that ends in a separator too many and says nothing behind it. A folder, or a pattern like
+        ``part-*.parquet``: the files of Parquet in it are one table.
     people : callable
         Whether a column, by its name, holds people: of Parquet their floats are read as the values that they have.
     plain : bool
@@ -90,8 +91,14 @@ def sniff(
     'CSV in UTF-8, separated by commas, lines end in LF'
     """
     path = require_path(path)
+    given = Given(path, layout or Layout(), people, plain)
+    if os.path.isdir(os.path.expanduser(path)) or "*" in path.name:
+        from dprank.data.folders import files_of, read_files
+
+        if files := files_of(path):
+            return read_files(given, files)
     require_plain(path, contained=True)
-    return container_of(path).read(Given(path, layout or Layout(), people, plain))
+    return container_of(path).read(given)
 
 
 def read_csv(given: Given) -> Sniffed:

@@ -5,9 +5,11 @@ import gzip
 import io
 import json
 import math
+import os
 import struct
 import subprocess
 import sys
+import tempfile
 import zipfile
 from datetime import date, datetime
 
@@ -200,7 +202,7 @@ def test_broken_files_are_one_line_and_cost_nothing(end, tmp_path, capsys):
 
 
 def test_a_wrong_name_is_read_by_what_the_file_is(tmp_path):
-    for end in (".xlsx", ".ods", ".csv.gz"):
+    for end in (".xlsx", ".ods", ".csv.gz", ".json", ".jsonl", ".feather"):
         WRITERS[end](tmp_path / "a.csv", ["who", "what"], [["ann", "flu"]])
         assert sniff(tmp_path / "a.csv").frame.to_numpy().tolist() == [["ann", "flu"]]
     WRITERS[".ods"](tmp_path / "a.xlsx", ["who"], [["ann"]])
@@ -420,8 +422,8 @@ def test_bytes_of_json_that_are_no_text(tmp_path):
 
 @each("text, said", [
     ('{"total": 2, "rows": [{"a": 1}, {"a": 2}]}', None), ('{"a": 1}\n{"a": 2}\n', None), ('{"x": 1}\n]', None),
-    (' [\n {"a": 1}, {"a": 2}]', None), ('{"x": [{"a": 1}], "y": [{"a": 2}]}', "2 lists of objects"),
-    ('{"a": 1}', "no list of objects"), ("[]", "is empty"), ("[[1, 2]]", "no record"), ('["a"]', "no record"),
+    (' [\n {"a": 1}, {"a": 2}]', None), ('{"x": [{"a": 1}], "y": [{"a": 2}]}', "2 lists of records"),
+    ('7', "is empty"), ("[]", "is empty"), ("[[1, 2]]", "no record"), ('["a"]', "no record"),
     ("[{]", "damaged"), ("[" * 9999, "damaged"),
 ])  # fmt: skip
 def test_what_of_json_is_a_table(text, said, tmp_path):
@@ -534,3 +536,60 @@ def test_a_file_of_r_is_told_how_to_become_parquet(name, tmp_path):
             (tmp_path / name).write_bytes(kept)
             with refused(name, "" if name == "a.csv.gz" else "arrow::write_parquet(x, 'x.parquet')"):
                 sniff(tmp_path / name)
+
+
+def test_a_folder_and_a_pattern_of_parquet_are_one_table(tmp_path, capsys):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    rows = [[f"p{at}", "flu" if at % 3 else "gout"] for at in range(30)]
+    for at in range(3):
+        WRITERS[".parquet"](folder / f"part-{at}.parquet", ["who", "what"], rows[10 * at : 10 * at + 10])
+    for other in ("_SUCCESS", ".part-0.parquet.crc", "README.txt"):
+        (folder / other).write_text("x")
+    assert sniff(folder).frame.to_numpy().tolist() == rows
+    for path in (folder, folder / "part-*.parquet"):
+        assert "file: Parquet, 3 files" in run(capsys, "check", *flags(path))[1]
+        budget = tmp_path / f"{len(path.name)}.sqlite"
+        run(capsys, "budget", budget, "--epsilon", "1000")
+        release = ["release", "topk", *flags(path), "--k", "1", "--epsilon", "100", "--budget", budget]
+        assert "flu is the most frequent" in run(capsys, *release)[1]
+        for engine in ("numpy", "duckdb"):
+            out = tmp_path / f"{budget.stem}{engine}.json"
+            assert run(capsys, "count", *flags(path), "--per-person", "1", "--engine", engine, "--out", out)[0] == 0
+            assert json.loads(out.read_text())["counts"]["persons"] == [20, 10]
+        budget.unlink()
+    refuse(capsys, tmp_path, folder, "sheet = 'x'", more=["--sheet", "x"])
+    refuse(capsys, tmp_path, tmp_path / "none-*.parquet", "No such file")
+    os.link(folder / "part-0.parquet", folder / "part-9.parquet")
+    refuse(capsys, tmp_path, folder, "part-9.parquet is", "again")
+    (folder / "part-9.parquet").unlink()
+    pq.write_table(pa.table({"who": [1], "what": ["flu"]}), folder / "part-9.parquet")
+    refuse(capsys, tmp_path, folder, "part-9.parquet has other columns, or of other types")
+    (folder / "part-9.parquet").write_bytes(b"PAR1")
+    refuse(capsys, tmp_path, folder, "part-9.parquet is no Parquet")
+    (tmp_path / "nothing").mkdir()
+    refuse(capsys, tmp_path, tmp_path / "nothing", "is a folder")
+
+
+@each("end", [".csv", ".csv.gz", ".xlsx", ".jsonl", ".parquet"])
+def test_standard_input_is_a_file_like_others(end, tmp_path, capsys, monkeypatch):
+    WRITERS[end](tmp_path / f"a{end}", ["who", "what"], [["ann", "flu"], ["bob", "flu"]])
+    raw = (tmp_path / f"a{end}").read_bytes()
+
+    def typed(*words):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        return run(capsys, *words)
+
+    before = set(os.listdir(tempfile.gettempdir()))
+    assert "people: 2" in typed("check", *flags("-"))[1]
+    assert "flu is the most frequent" in typed("release", "topk", *flags("-"), "--k", "1", "--epsilon", "50")[1]
+    if end not in (".csv.gz", ".xlsx"):
+        code, out, error = typed("check", *flags("-", "--sheet", "x"))
+        assert (code, out) == (2, "")
+        assert error.startswith("dprank: sheet = 'x'; standard input is ")
+    budget = tmp_path / f"b{end}.sqlite"
+    run(capsys, "budget", budget, "--epsilon", "9")
+    words = ["release", "topk", *flags("-"), "--k", "1", "--epsilon", "1", "--budget", budget]
+    assert "dataset is missing" in typed(*words)[2]
+    assert typed(*words, "--dataset", "clinic")[0] == 0
+    assert not [it for it in set(os.listdir(tempfile.gettempdir())) - before if it.startswith("dprank-")]
