@@ -37,6 +37,13 @@ FLAGS = {
             "holds the names and two are dropped, as in Qualtrics."
         ),
     ],
+    "sql": Annotated[
+        str | None,
+        typer.Option(
+            help="Of a database of SQLite or DuckDB the query whose rows are the table. One that counts, limits or "
+            "joins people makes a row of several: what is protected is a row that it gives."
+        ),
+    ],
 }
 
 
@@ -77,7 +84,7 @@ def with_layout(command: Command) -> Command:
     >>> read("a.csv", skip=2, sheet=None)
     a.csv {'skip': 2}
     >>> list(inspect.signature(read).parameters)
-    ['file', 'sheet', 'encoding', 'skip', 'header', 'loud']
+    ['file', 'sheet', 'encoding', 'skip', 'header', 'sql', 'loud']
     """
     hints = get_type_hints(command, include_extras=True)
 

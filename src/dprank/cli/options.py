@@ -43,7 +43,7 @@ __all__ = [
 
 _FILE = (
     "CSV, JSON or JSON lines, also in .gz or .zst; .xlsx, .ods; Parquet, a folder of it, Arrow, Feather; .sav, .dta; "
-    "or of PrefLib: .soc, .toc, .soi, .toi, .wmd. - is standard input."
+    "a database, with --sql; or of PrefLib: .soc, .toc, .soi, .toi, .wmd. - is standard input."
 )
 File = Annotated[Path, typer.Argument(help=_FILE)]
 MaybeFile = Annotated[Path | None, typer.Argument(help=_FILE)]

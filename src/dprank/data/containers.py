@@ -111,7 +111,9 @@ class Container:
     suffixes : tuple of str
         In small letters, with the dot.
     marks : tuple of bytes
-        What such a file begins with; where there are any, no other file is one, whatever it is called.
+        What such a file begins with, at `mark_at`; where there are any, no other file is one, whatever it is called.
+    mark_at : int
+        At which byte.
     inside : tuple of str
         Of a ZIP what the name of one of its files begins with.
     extra : str, optional
@@ -126,6 +128,7 @@ class Container:
     reader: str
     suffixes: tuple[str, ...] = ()
     marks: tuple[bytes, ...] = ()
+    mark_at: int = 0
     inside: tuple[str, ...] = ()
     extra: str | None = None
     takes: tuple[str, ...] = ()
@@ -152,7 +155,7 @@ class Container:
 
     def begins(self, start: bytes, path: str) -> bool:
         """Whether a file begins as such a one."""
-        return start.startswith(self.marks) and (not self.inside or _zipped(path, self.inside))
+        return start.startswith(self.marks, self.mark_at) and (not self.inside or _zipped(path, self.inside))
 
 
 CSV = Container(
@@ -212,6 +215,22 @@ CONTAINERS = (
         marks=(b"<stata_dta>", *OLD_STATA),
         extra="statistics",
         takes=("encoding",),
+    ),
+    Container(
+        name="a database of SQLite",
+        reader="dprank.data.databases:read_sqlite",
+        suffixes=(".sqlite", ".sqlite3", ".db"),
+        marks=(b"SQLite format 3\0",),
+        takes=("sql",),
+    ),
+    Container(
+        name="a database of DuckDB",
+        reader="dprank.data.databases:read_duckdb",
+        suffixes=(".duckdb",),
+        marks=(b"DUCK",),
+        mark_at=8,
+        extra="duckdb",
+        takes=("sql",),
     ),
     Container(
         name="JSON",

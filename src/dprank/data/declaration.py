@@ -74,6 +74,7 @@ OF_FORMS = {
 #: Rules that a published file tells, where they are not the usual ones; which number is best, always.
 RULES_OF_BALLOTS = (
     *("ballots", "repeated", "weights", "places", "cells", "no place", "withdrawn", "times", "numbers", "answers"),
+    "rows",
     "data",
 )
 #: What an answer about two items means, by the name of the meaning.
@@ -445,6 +446,8 @@ class Declaration:
         if self.thousands is not None:
             what = "nothing" if self.thousands == "none" else "a blank" if self.thousands == " " else self.thousands
             rules["numbers"] = f"of ballots, and weights, have {what} between thousands"
+        if "sql" in (self.layout or {}):
+            rules["rows"] = "those that a query over a database gave, by which the promise goes"
         return rules
 
     @classmethod

@@ -43,7 +43,7 @@ def read_packed(given: Given) -> Sniffed:
     """
     how = container_of(given.path).name
     start = _start(given, how)
-    marked = (it.name for it in CONTAINERS if it.marks and start.startswith(it.marks))
+    marked = (it.name for it in CONTAINERS if it.marks and start.startswith(it.marks, it.mark_at))
     if kind := kind_of(start) or next(marked, ""):
         raise ValueError(f"{given.name} holds {kind}, in {how}: only text is read so; unpack it")
     inner = text_in(start, given.called)

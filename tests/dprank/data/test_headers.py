@@ -127,7 +127,6 @@ def test_words_of_a_lacking_header():
 
 
 OTHERS = {
-    b"SQLite format 3\0" + bytes(80): "SQLite",
     b"$FL2@(#) IBM SPSS" + bytes(80): "SPSS",
     b"<stata_dta><header>" + bytes(80): "Stata",
     b"\x72\x02\x01\0" + bytes(80): "Stata",
@@ -136,7 +135,6 @@ OTHERS = {
     bytes(12) + b"\xc2\xea\x81\x60\xb3\x14" + bytes(80): "SAS",
     b"%PDF-1.7\n" + bytes(80): "a PDF",
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(80): "Excel workbook of before 2007",
-    b"12345678DUCK" + bytes(80): "DuckDB",
     b"\x1f\x8b\x08\0" + bytes(80): "gzip",
     b"PK\x03\x04" + bytes(80): "ZIP",
     b"\xef\xbb\xbf<!DOCTYPE html><html>": "page of the web",
