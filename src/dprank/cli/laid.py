@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -60,6 +58,9 @@ def _require_dataset(said: Mapping[str, Any]) -> None:
 @contextmanager
 def standard_input() -> Iterator[Path]:
     """What comes by standard input, as a file: tables are looked at twice. It is this user's alone, and is removed."""
+    import shutil
+    import tempfile
+
     if sys.stdin is None or sys.stdin.isatty():
         raise ValueError("standard input is a terminal; a table is needed: dprank check - … < votes.csv")
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
@@ -86,7 +87,6 @@ def with_layout(command: Command) -> Command:
     >>> list(inspect.signature(read).parameters)
     ['file', 'sheet', 'encoding', 'skip', 'header', 'sql', 'loud']
     """
-    hints = get_type_hints(command, include_extras=True)
 
     @wraps(command)
     def told(*given: Any, **said: Any) -> Any:
@@ -100,10 +100,8 @@ def with_layout(command: Command) -> Command:
 
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
-        if name == "layout":
-            parameters += [parameter.replace(name=flag, annotation=of) for flag, of in FLAGS.items()]
-        else:
-            parameters.append(parameter.replace(annotation=hints.get(name, parameter.annotation)))
+        flags = FLAGS if name == "layout" else {name: parameter.annotation}
+        parameters += [parameter.replace(name=flag, annotation=of) for flag, of in flags.items()]
     told.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    told.__annotations__ = {it.name: it.annotation for it in parameters}
+    told.__annotations__ = {it.name: it.annotation for it in parameters} | {"return": None}
     return told  # type: ignore[return-value]

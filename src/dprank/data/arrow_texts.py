@@ -13,7 +13,8 @@ from dprank._require import require_extra
 from dprank.data.answers import cell_text
 from dprank.data.bounding import RUN_TOGETHER
 from dprank.data.containers import Given, Sniffed
-from dprank.data.files import MOST_COLUMNS, is_uuid, parquet_file, reading, uuid_columns, uuids_of
+from dprank.data.files import MOST_COLUMNS, parquet_file, reading
+from dprank.data.uuids import is_uuid, uuid_columns, uuids_of
 
 __all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "plain_type", "read_arrow", "read_parquet"]
 

@@ -19,8 +19,9 @@ from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
 from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, part_sql
-from dprank.data.files import is_parquet, parquet_file, reading, uuid_columns
+from dprank.data.files import is_parquet, parquet_file, reading
 from dprank.data.headers import no_column
+from dprank.data.uuids import uuid_columns
 
 __all__ = ["Job", "found_columns", "require_alike"]
 

@@ -12,7 +12,8 @@ import numpy as np
 from dprank._require import shown
 from dprank.data.arrow_texts import parquet_texts, plain_type
 from dprank.data.containers import PARQUET, Given, Sniffed
-from dprank.data.files import parquet_file, reading, require_plain, uuid_columns
+from dprank.data.files import parquet_file, reading, require_plain
+from dprank.data.uuids import uuid_columns
 
 __all__ = ["files_of", "read_files"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -17,7 +18,6 @@ ENCODINGS = (
     *("cp1250", "iso8859-2", "cp1251", "koi8-r", "cp1253", "cp1254", "cp1255", "cp1256"),
     *("cp932", "euc-jp", "gb18030", "big5", "cp949"),
 )
-_BY_CODEC = {codecs.lookup(name).name: name for name in ENCODINGS}
 #: Title rows are few; more are rows of people.
 MOST_SKIPPED = 1000
 
@@ -116,7 +116,10 @@ class Layout:
 
 
 def _encoding(name: str) -> str:
-    try:
-        return _BY_CODEC[codecs.lookup(name).name]
-    except (LookupError, ValueError):
-        raise ValueError(f"encoding = {shown(name)}; one of {', '.join(ENCODINGS)} is needed") from None
+    found: str | None = None
+    with suppress(LookupError, ValueError):
+        codec = codecs.lookup(name).name
+        found = next((it for it in ENCODINGS if codecs.lookup(it).name == codec), None)
+    if found is None:
+        raise ValueError(f"encoding = {shown(name)}; one of {', '.join(ENCODINGS)} is needed")
+    return found
