@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -98,9 +98,10 @@ def with_layout(command: Command) -> Command:
         with standard_input() as file:
             return command(*given, **rest | {"file": file})
 
+    hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
-        flags = FLAGS if name == "layout" else {name: parameter.annotation}
+        flags = FLAGS if name == "layout" else {name: hints.get(name, parameter.annotation)}
         parameters += [parameter.replace(name=flag, annotation=of) for flag, of in flags.items()]
     told.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     told.__annotations__ = {it.name: it.annotation for it in parameters} | {"return": None}
