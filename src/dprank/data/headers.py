@@ -85,7 +85,8 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
     if len(names) == 1 and (rows or needed == 1) and not said.startswith("JSON"):
         return f"{lacks}; line 1 is taken for the header: {_NO_NAMES}{'' if rows else ', and no title'}"
     if len(names) == 1 and (cut or not said):
-        return f"{lacks}; commas, semicolons, tabs or bars are needed between columns, and no title above them, unless --skip passes over it"
+        need = "commas, semicolons, tabs or bars are needed between columns"
+        return f"{lacks}; {need}, and no title above them, unless --skip passes over it"
     if items and len(items) > 1 and set(items) <= set(missing):  # of a wide table no item is a column
         likes = [like for name in missing[:TOLD] if (like := like_header(name, names))]
         if not likes:
@@ -110,7 +111,8 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
     alias = ': --alias "header=item" names a column' * (missing[0] in items)
     if said.startswith("JSON"):
         return f"{lacks}; keys of its records are the columns{alias}"
-    return f"{lacks}; line 1 is taken for the header{alias or f': {_NO_NAMES}' * rows}"
+    title = ": if it is a title, --skip 1 passes over it" * (len(names) == 1)
+    return f"{lacks}; line 1 is taken for the header{alias or title or f': {_NO_NAMES}' * rows}"
 
 
 def is_order(name: str, items: Sequence[str]) -> bool:

@@ -23,7 +23,7 @@ OF_R, R_NAMES = "a file of R", (".rds", ".rda", ".rdata")
 OLD_STATA = tuple(bytes([version, order, 1, 0]) for version in range(0x69, 0x74) for order in (1, 2))
 #: What other files begin with, none of which begins a text.
 BINARY = {
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook of before 2007, or with a password, or another old file of Office",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook of before 2007, or with a password, or another file",
     b"SQLite format 3\0": "a database of SQLite",
     b"$FL2@(#)": "a file of SPSS",
     b"$FL3@(#)": "a file of SPSS",
