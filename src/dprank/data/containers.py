@@ -294,11 +294,13 @@ def container_of(path: str | os.PathLike[str]) -> Container:
     if called.inside and start.startswith(called.marks) and not zipfile.is_zipfile(plain):
         raise damaged(name, called.name)
     require_unpacked(name, plain)
+    if called is PARQUET:  # whose reader says what it is not
+        return called
     if called.marks and not start:
         raise ValueError(f"{name} is empty; a header and a row an answer are needed")
-    if called.marks and called is not PARQUET:  # whose reader says so itself
+    if called.marks:
         raise ValueError(f"{name} is called as {called.name} is, and begins as none does; if it is a CSV, call it .csv")
-    return called if called.marks else text_in(start, name)
+    return text_in(start, name)
 
 
 def damaged(name: str, kind: str) -> ValueError:
