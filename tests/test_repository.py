@@ -36,6 +36,7 @@ IMPORTED_AS = {
 BEHIND = {
     "editables": "an editable install",
     "hatchling": "the wheel",
+    "python-calamine": "dprank.data.workbooks, by `require_extra`",
     "pytest-timeout": "its `timeout`",
     "pytest-xdist": "pytest -n auto",
     "scikit-learn": "diffprivlib, which does not know a newer one",

@@ -17,7 +17,10 @@ def test_an_alias_of_bytes_that_are_no_text_is_typed_as_it_is_told(tmp_path):
     path.write_bytes(b"who,one,two\n" + "a,Bäume,elm\nb,elm,Bäume\n".encode("cp1252") * 3)
     flags = "--ranks one,two --ballots partial --unranked last --items Bäume,elm"
     said = checked(path, flags)["noticed"]
-    assert "some bytes are no UTF-8: save the file as UTF-8, which spreadsheets call 'CSV UTF-8'" in said
+    assert (
+        "some bytes are no UTF-8: save the file as UTF-8, which spreadsheets call 'CSV UTF-8', or say --encoding"
+        in said
+    )
     line = next(it for it in said if "--alias 'B" in it)
     alias = shlex.split(line.partition("--alias ")[2].partition(", if")[0])[0]
     done = run("check", path, *shlex.split(flags), "--alias", alias, "--json")

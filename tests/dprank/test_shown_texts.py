@@ -231,7 +231,7 @@ def readers(path):
     yield lambda: Declaration(kind="tallies", items=["a", "b"], person="who", columns=["l"]).read(path)
 
 
-def test_no_address_is_fetched_and_nothing_is_unpacked(tmp_path, monkeypatch):
+def test_no_address_is_fetched_and_nothing_else_is_unpacked(tmp_path, monkeypatch):
     def fetched(*_, **__):
         raise AssertionError("fetched")
 
@@ -245,9 +245,15 @@ def test_no_address_is_fetched_and_nothing_is_unpacked(tmp_path, monkeypatch):
     files = {"a.csv.gz": packed, "a.csv": packed, "b.csv": b"PK\x03\x04x", "c.csv": b"\x28\xb5\x2f\xfdx"}
     for name, what in files.items():
         (tmp_path / name).write_bytes(what)
-        for read in readers(tmp_path / name):
+        *older, declared = readers(tmp_path / name)
+        for read in older:
             with refused("is compressed"):
                 read()
+        if what == packed:
+            assert declared().kept == 1  # a text is unpacked, up to a limit
+        else:
+            with refused("damaged" if name == "c.csv" else "is compressed"):
+                declared()
 
 
 def test_what_is_no_regular_file_is_no_table(tmp_path):

@@ -16,6 +16,7 @@ from dprank._require import as_typed
 from dprank._require import shown as quoted
 from dprank.cli.answers import declared_or_told, slips_of_rows
 from dprank.cli.asked import orders_as_text
+from dprank.cli.laid import Laid, with_layout
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -79,6 +80,7 @@ COUNTS = ("rows", "rows that count")
 KEEPS = "looks at one cell alone, and keeps every guarantee"
 
 
+@with_layout
 def check(
     file: File,
     comparisons: Columns = None,
@@ -108,6 +110,7 @@ def check(
     alias: Alias = None,
     before_looking: BeforeLooking = None,
     plan: Plan = None,
+    layout: Laid = None,
     out: Annotated[Path | None, typer.Option(help="Write the declaration here, for --plan.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -151,6 +154,7 @@ def check(
         times=times,
         thousands=thousands,
         before_looking=before_looking,
+        layout=layout,
     )
 
     def tell(answers: str) -> None:

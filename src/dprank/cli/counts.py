@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dprank.cli.laid import Laid, with_layout
 from dprank.cli.options import (
     Alias,
     Answers,
@@ -30,15 +31,20 @@ from dprank.data.declaration import Declaration
 from dprank.data.engines import ENGINES, split
 from dprank.data.engines import count as counted
 from dprank.data.files import is_parquet
+from dprank.data.folders import files_of
 
 __all__ = ["count_command", "merge_command", "split_command"]
 
-Files = Annotated[list[Path], typer.Argument(help="Parquet, or one CSV: one table in any number of files.")]
+Files = Annotated[
+    list[Path],
+    typer.Argument(help="Parquet, also a folder of it, or what `check` takes: one table in any number of files."),
+]
 OutCounts = Annotated[Path, typer.Option(help="Where the counts go: .parquet or .json. Secret.")]
 Shard = Annotated[str, typer.Option(help="Which people: 3/16 are the third sixteenth, by a hash of who they are.")]
 Memory = Annotated[str, typer.Option(help="What DuckDB may hold; more goes to files.")]
 
 
+@with_layout
 def count_command(
     files: Files,
     out: OutCounts,
@@ -51,6 +57,7 @@ def count_command(
     clean: Clean = None,
     alias: Alias = None,
     plan: Plan = None,
+    layout: Laid = None,
     answers: Annotated[int | None, typer.Option(help="How many answers of a person count.")] = None,
     per_person: Annotated[int | None, typer.Option(help="How many items of a person count.")] = None,
     design: Annotated[str, typer.Option(help="any, once, complete or matching; a release says once.")] = "once",
@@ -66,10 +73,11 @@ def count_command(
     Example: dprank count staff.csv --plan plan.toml --answers 3 --shard 1/2 --out counts-1.json
     """
     require_replaceable(out, ours=lambda _: False, device=False)
+    files = _each(files)
     form = form_of(files[0], plan, comparisons=comparisons, item=item)
     declared = declaration_of(
         form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map,
-        unranked_as=unranked_as,
+        unranked_as=unranked_as, layout=layout,
     )  # fmt: skip
     if declared.kind == "comparisons" and declared.form != "long":
         raise ValueError(
@@ -109,7 +117,7 @@ def split_command(
 
     Example: dprank split staff.csv --plan plan.toml --shards 4 --out shards
     """
-    folders = split(list(files), Declaration.from_toml(plan), shards, out, memory=memory)
+    folders = split(_each(files), Declaration.from_toml(plan), shards, out, memory=memory)
     shown = console()
     shown.print("[personal data: for the counters of these shards alone]", markup=False)
     shown.print(f"folders: {folders[0]} to {folders[-1]}", markup=False)
@@ -128,6 +136,11 @@ def merge_command(
     counts = merged(map(read_counts, files))
     counts.write(out)
     _show(counts, out, as_json)
+
+
+def _each(given: list[Path]) -> list[Path]:
+    """Every file, also of a folder, or of a pattern that no shell has filled in."""
+    return [it for path in given for it in (files_of(path) or [path])]
 
 
 def _show(counts: Counts, out: Path, as_json: bool) -> None:

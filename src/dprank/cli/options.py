@@ -41,8 +41,12 @@ __all__ = [
     "typed",
 ]
 
-File = Annotated[Path, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
-MaybeFile = Annotated[Path | None, typer.Argument(help="CSV, Parquet, or of PrefLib: .soc, .toc, .soi, .toi, .wmd.")]
+_FILE = (
+    "CSV, JSON or JSON lines, also in .gz or .zst; .xlsx, .ods; Parquet, a folder of it, Arrow, Feather; .sav, .dta; "
+    "a database, with --sql; or of PrefLib: .soc, .toc, .soi, .toi, .wmd. - is standard input."
+)
+File = Annotated[Path, typer.Argument(help=_FILE)]
+MaybeFile = Annotated[Path | None, typer.Argument(help=_FILE)]
 Items = Annotated[
     str | None,
     typer.Option(
@@ -384,7 +388,7 @@ def declaration_of(
     # another form has other columns, and may be as complete
     usual = next(iter(FORMS.get(str(base["kind"]), {None: ()})))
     if plan and form and (form["kind"], form["form"]) != (base["kind"], base.get("form", usual)):
-        kept = ("kind", "items", "person", "clean", "aliases", "before_looking")
+        kept = ("kind", "items", "person", "clean", "aliases", "before_looking", "layout")
         base = {key: base[key] for key in kept if key in base}
     silent: tuple[str, ...] = ()
     given: dict[str, Any] = form | {"person": person, "clean": listed(clean) or None} | rest

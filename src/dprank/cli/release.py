@@ -14,6 +14,7 @@ from dprank.cli.bounds import bound_of, require_room, told_of_bound
 from dprank.cli.commands import GROUPS
 from dprank.cli.drawing import checked, drawing_of, drawn_of, finish
 from dprank.cli.given import CountsFile, given_counts
+from dprank.cli.laid import Laid, with_layout
 from dprank.cli.naming import named, whose
 from dprank.cli.options import (
     Alias,
@@ -97,6 +98,7 @@ def _asked(protect: str, person: str | None, plan: Path | None, answers: int | N
 
 
 @app.command("ranking")
+@with_layout
 def ranking(
     *,
     file: MaybeFile = None,
@@ -143,6 +145,7 @@ def ranking(
     replaces: Replaces = None,
     wave: Wave = None,
     out: Out = None,
+    layout: Laid = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
@@ -153,7 +156,7 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    flags = comparisons, pairs, items, person, answers_map, unranked_as, clean, alias
+    flags = comparisons, pairs, items, person, answers_map, unranked_as, clean, alias, layout
     given = given_counts(counts, file, plan, *flags)
     declared = (
         given.declaration
@@ -169,6 +172,7 @@ def ranking(
             also=_asked(protect, person, plan, answers),
             answers=answers_map,
             unranked_as=unranked_as,
+            layout=layout,
         )
     )
     sheets = declared.unit == "ballot"
@@ -224,6 +228,7 @@ def ranking(
 
 
 @app.command("consensus")
+@with_layout
 def consensus(
     file: File,
     epsilon: Epsilon,
@@ -268,6 +273,7 @@ def consensus(
     replaces: Replaces = None,
     wave: Wave = None,
     out: Out = None,
+    layout: Laid = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
@@ -300,6 +306,7 @@ def consensus(
         max_weight=max_weight,
         times=times,
         thousands=thousands,
+        layout=layout,
     )
     # how many ballots count is part of the data: margins of full ballots would tell whether it is odd
     full = declared.ballots == "full" and declared.weight is None and mechanism != "NoisyMatrix"
@@ -329,6 +336,7 @@ def consensus(
 
 
 @app.command("winner")
+@with_layout
 def winner(
     file: File,
     epsilon: Epsilon,
@@ -367,6 +375,7 @@ def winner(
     replaces: Replaces = None,
     wave: Wave = None,
     out: Out = None,
+    layout: Laid = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
@@ -398,6 +407,7 @@ def winner(
         max_weight=max_weight,
         times=times,
         thousands=thousands,
+        layout=layout,
     )
     full = declared.ballots == "full" and declared.weight is None
     chosen = mechanism_paid_by(
@@ -421,6 +431,7 @@ def winner(
 
 
 @app.command("agreement")
+@with_layout
 def agreement(
     file: File,
     epsilon: Epsilon,
@@ -461,6 +472,7 @@ def agreement(
     replaces: Replaces = None,
     wave: Wave = None,
     out: Out = None,
+    layout: Laid = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
@@ -490,6 +502,7 @@ def agreement(
         max_weight=max_weight,
         times=times,
         thousands=thousands,
+        layout=layout,
     )
     if declared.ballots != "full" or declared.weight is not None:
         raise ValueError("ballots are declared as tied, partial or weighted; the test of agreement takes full ones")
@@ -521,6 +534,7 @@ def _ballots(plan: Path | None, form: dict[str, Any], **keys: Any) -> Declaratio
 
 
 @app.command("topk")
+@with_layout
 def topk(
     *,
     file: MaybeFile = None,
@@ -551,6 +565,7 @@ def topk(
     replaces: Replaces = None,
     wave: Wave = None,
     out: Out = None,
+    layout: Laid = None,
     rehearse: Rehearse = False,
     as_json: AsJson = False,
 ) -> None:
@@ -559,7 +574,7 @@ def topk(
     Example: dprank release topk diagnoses.csv --person patient --item diagnosis
     --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --epsilon 1
     """
-    given = given_counts(counts, file, plan, item, items, person, clean, alias)
+    given = given_counts(counts, file, plan, item, items, person, clean, alias, layout)
     declared = (
         given.declaration
         if given
@@ -571,6 +586,7 @@ def topk(
             clean=clean,
             alias=alias,
             plan=plan,
+            layout=layout,
         )
     )
     bound = bound_of(per_person, given, declared.items)

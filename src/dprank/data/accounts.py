@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank._require import shown
 from dprank.data.bounding import nameless, person_ids
 from dprank.data.cleaning import cleaner
 from dprank.data.headers import no_column
-from dprank.data.sniffing import sniff
+from dprank.data.layout import Layout
+from dprank.data.sniffing import Sniffed, sniff
 from dprank.data.texts import Texts
 
 if TYPE_CHECKING:
@@ -34,8 +36,11 @@ __all__ = [
     "Table",
     "ids_of",
     "people_column",
+    "sniffed_as",
 ]
 
+#: Keys that no record has, as many as are told.
+TOLD = 10
 #: Of a row whose cells are those of other columns: nobody's, and nothing is read of it.
 BEYOND = "more fields than the header"
 #: A number for all rows without a person: that of a text once in 2^63.
@@ -175,7 +180,7 @@ class Table:
 
     def __init__(self, declared: Declaration, path: Any) -> None:
         self.clean = cleaner(declared.clean, declared.aliases)
-        sniffed = sniff(path, people_column(declared), plain=True)
+        sniffed = sniffed_as(declared, path, plain=True)
         self.declared, self.path, self.said, self.frame = declared, path, sniffed.said, sniffed.frame
         self.others = sniffed.others
         self.used: set[Any] = set()
@@ -263,6 +268,23 @@ class Table:
         """The data, and the account."""
         unused = (*(it for it in self.frame.columns if it not in self.used), *self.others)
         return replace(self.ledger.done(data, self.said), unused=tuple(map(str, unused)))
+
+
+def sniffed_as(declared: Declaration, path: Any, *, plain: bool = False) -> Sniffed:
+    """A table of texts, as its declaration says that it stands in its file."""
+    sniffed = sniff(path, people_column(declared), plain=plain, layout=Layout.of(declared.layout))
+    return _with_keys(declared, sniffed) if sniffed.keyed else sniffed
+
+
+def _with_keys(declared: Declaration, sniffed: Sniffed) -> Sniffed:
+    """The same with empty cells for items, or pairs, that are keys and that no record has: nobody spoke of them."""
+    asked = declared.items if (declared.kind, declared.form) == ("ballots", "wide") else declared.pairs or ()
+    clean = cleaner(declared.clean, declared.aliases)
+    there = {clean(str(it)) for it in sniffed.frame.columns}
+    lacking = [name for name in asked if clean(name) not in there]
+    frame = sniffed.frame.assign(**dict.fromkeys(lacking, "")).astype(object)
+    told = f"; no record has {', '.join(map(shown, lacking[:TOLD]))}" + " and others" * (len(lacking) > TOLD)
+    return replace(sniffed, frame=frame, said=sniffed.said + told * bool(lacking))
 
 
 def people_column(declared: Declaration) -> Callable[[str], bool]:

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from dprank._require import require_extra
 from dprank.data.answers import cell_text
 from dprank.data.bounding import RUN_TOGETHER
-from dprank.data.files import MOST_COLUMNS, parquet_file, reading, uuid_columns, uuids_of
+from dprank.data.containers import Given, Sniffed
+from dprank.data.files import MOST_COLUMNS, parquet_file, reading
+from dprank.data.uuids import is_uuid, uuid_columns, uuids_of
 
-__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "plain_type"]
+__all__ = ["arrow_texts", "is_engine_type", "is_text_type", "parquet_texts", "plain_type", "read_arrow", "read_parquet"]
 
 #: What pandas calls the rows, if nobody does.
 _UNNAMED = "__index_level_"
@@ -49,24 +52,94 @@ def parquet_texts(
     >>> frame["n"].tolist(), others
     (['1', '', '0.5'], {'t': 'duration[ns]'})
     """
+    with parquet_file(path) as file:
+        with reading(path, "Parquet"):
+            schema, many = file.schema_arrow, len(_own(file.schema_arrow))
+        _require_few(path, many)
+        with reading(path, "Parquet"):
+            read = lambda fit: file.read(columns=list(fit))  # noqa: E731
+            return _texts(schema, file.metadata.num_rows, read, uuid_columns(file), people)
+
+
+def read_arrow(given: Given) -> Sniffed:
+    """A file or a stream of Arrow, which Feather is, too: columns as of `parquet_texts`.
+
+    Raises
+    ------
+    ValueError
+        Where it is not whole, has too many columns, or pyarrow is absent.
+    """
+    arrow = require_extra("pyarrow", "parquet", f"{given.name}: Arrow")
+    with arrow.memory_map(given.plain_path) as mapped:
+        with reading(given.name, "Arrow"):
+            is_file = mapped.read(6) == b"ARROW1"
+            mapped.seek(0)
+            with (arrow.ipc.open_file if is_file else arrow.ipc.open_stream)(mapped) as reader:
+                table = reader.read_all()
+            many = len(_own(table.schema))
+        _require_few(given.name, many)
+        with reading(given.name, "Arrow"):
+            for column in table.columns:
+                _require_whole(column)
+            uuids = {it.name for it in table.schema if is_uuid(it)}
+            read = lambda fit: table.select([name for name in table.column_names if name in fit])  # noqa: E731
+            frame, others = _texts(table.schema, table.num_rows, read, uuids, given.people)
+    return Sniffed(frame, "Arrow", others)
+
+
+def _require_whole(column: Any) -> None:
+    """Refuse places of texts that are beyond their bytes, whose reading would end the process; not bytes of a cell."""
+    import pyarrow as pa
+
+    for chunk in column.chunks:
+        chunk.validate()
+        parts = [chunk.indices, chunk.dictionary] if pa.types.is_dictionary(chunk.type) else [chunk]
+        for part in parts:
+            plain = plain_type(part.type) == pa.string()
+            _as_bytes(part).validate(full=True) if plain else part.validate(full=is_text_type(part.type))
+
+
+def _as_bytes(array: Any) -> Any:
+    """Texts as the bytes that they are, UTF-8 or not."""
+    import pyarrow as pa
+
+    views = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+    return array.view(views.get(array.type, pa.binary_view()))
+
+
+def _own(schema: Any) -> list[str]:
+    """Names of columns that somebody named."""
+    return [name for name in schema.names if not name.startswith(_UNNAMED)]
+
+
+def _require_few(path: Any, columns: int) -> None:
+    if columns > MOST_COLUMNS:
+        raise ValueError(f"{path} has more than {MOST_COLUMNS:,} columns")
+
+
+def _texts(
+    schema: Any, rows: int, read: Callable[[set[str]], Any], uuids: set[str], people: Callable[[str], bool]
+) -> tuple[Any, dict[str, str]]:
+    """A frame of the columns that are read, and the types of others; `read` gives columns by their names."""
     import pandas as pd
 
-    with parquet_file(path) as file, reading(path, "Parquet"):
-        schema, rows, texts = file.schema_arrow, file.metadata.num_rows, {}
-        names = [name for name in schema.names if not name.startswith(_UNNAMED)]
-        named = set(names)
-        kinds = [(it.name, it.type) for it in schema if it.name in named] if len(names) <= MOST_COLUMNS else []
-        each = Counter(names)
-        fit = {name for name, kind in kinds if each[name] == 1 and is_text_type(kind)}
-        table, uuids = file.read(columns=list(fit)), uuid_columns(file)
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            if name in fit:  # a name with a dot is that of a column inside of another, too
-                cells = uuids_of(column) if name in uuids else arrow_texts(column, people(name))
-                texts[name] = np.array(cells, object)
-    if len(names) > MOST_COLUMNS:
-        raise ValueError(f"{path} has more than {MOST_COLUMNS:,} columns")
+    names, texts = _own(schema), dict[str, Any]()
+    named, each = set(names), Counter(names)
+    kinds = [(it.name, it.type) for it in schema if it.name in named]
+    fit = {name for name, kind in kinds if each[name] == 1 and is_text_type(kind)}
+    table = read(fit)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if name in fit:  # a name with a dot is that of a column inside of another, too
+            cells = uuids_of(column) if name in uuids else arrow_texts(column, people(name))
+            texts[name] = np.array(cells, object)
     others = {name: "several columns" if each[name] > 1 else str(kind) for name, kind in kinds if name not in texts}
     return pd.DataFrame(texts, index=range(rows), columns=[name for name in names if name in texts]), others
+
+
+def read_parquet(given: Given) -> Sniffed:
+    """A Parquet file, as `parquet_texts` explains it."""
+    frame, others = parquet_texts(given.path, given.people)
+    return Sniffed(frame, "Parquet", others)
 
 
 def is_text_type(kind: Any) -> bool:

@@ -19,6 +19,7 @@ from dprank.data.comparisons import item_names
 from dprank.data.files import require_path, require_regular
 from dprank.data.headers import UNNAMED
 from dprank.data.intake import pair_of, read_file
+from dprank.data.layout import Layout
 from dprank.data.places import BACKWARDS, meanings
 
 __all__ = [
@@ -73,6 +74,7 @@ OF_FORMS = {
 #: Rules that a published file tells, where they are not the usual ones; which number is best, always.
 RULES_OF_BALLOTS = (
     *("ballots", "repeated", "weights", "places", "cells", "no place", "withdrawn", "times", "numbers", "answers"),
+    "rows",
     "data",
 )
 #: What an answer about two items means, by the name of the meaning.
@@ -86,7 +88,7 @@ TOTALS = "totals alone say nothing of who is in several of them: a row for each 
 #: Keys by which somebody says what cells mean, beside `clean`; each may be chosen after a look at them.
 MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn", "thousands")
 #: Lines of a declaration that hold words of cells, as somebody may have read them there.
-_OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ")
+_OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ", "layout = ")
 #: Keys that hold names of columns.
 _OF_COLUMNS = ("person", "columns", "pairs", "ballot", "weight", "times")
 #: What is said of full ballots, where others are beside them; and of those that need not be full.
@@ -178,6 +180,8 @@ class Declaration:
         Which rules of `clean` (and "aliases") were chosen before anybody looked at the data, or by the list of items
         alone. Nothing can check it: it is declared, and a published release names all others as tuned on the data.
         Unless it is given, a release says that nobody said.
+    layout : mapping of str to str or int, optional
+        What a file does not say of itself: keys of `dprank.data.layout.Layout`, as ``{"sheet": "Answers"}``.
 
     Raises
     ------
@@ -224,6 +228,7 @@ class Declaration:
     times: str | None = None
     thousands: str | None = None
     before_looking: tuple[str, ...] | None = None
+    layout: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, get_args(Kind))
@@ -251,6 +256,9 @@ class Declaration:
         rules, aliases = _texts("clean", self.clean), self.aliases
         if aliases is not None:
             _texts("aliases", [*_table("aliases", aliases), *aliases.values()])
+        settle(self, layout=Layout.of(self.layout).said or None)
+        if self.layout is not None and form == "preflib":
+            raise ValueError(f"layout = {shown(next(iter(self.layout)))}; a file of PrefLib says all that of itself")
         clean = cleaner(rules, aliases)
         items = item_names([name.strip() for name in item_names(self.items)])
         for at, name in enumerate(items):  # what cannot be written is refused before anything is spent
@@ -438,6 +446,8 @@ class Declaration:
         if self.thousands is not None:
             what = "nothing" if self.thousands == "none" else "a blank" if self.thousands == " " else self.thousands
             rules["numbers"] = f"of ballots, and weights, have {what} between thousands"
+        if "sql" in (self.layout or {}):
+            rules["rows"] = "those that a query over a database gave, by which the promise goes"
         return rules
 
     @classmethod
@@ -500,8 +510,8 @@ class Declaration:
         Parameters
         ----------
         path : path
-            CSV or Parquet, as `dprank.data.sniffing.sniff` reads it; or of PrefLib, as
-            `dprank.data.preflib.read_preflib`.
+            CSV or another of `dprank.data.containers.CONTAINERS`, as `dprank.data.sniffing.sniff` reads it; or of
+            PrefLib, as `dprank.data.preflib.read_preflib`.
 
         Raises
         ------

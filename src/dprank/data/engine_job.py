@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from dprank.data.cleaning import cleaner
 from dprank.data.count_files import BEYOND, Counts
 from dprank.data.declaration import Declaration
 from dprank.data.engine_sql import bounded_sql, coded_sql, counted_sql, part_sql
-from dprank.data.files import is_parquet, parquet_file, reading, uuid_columns
+from dprank.data.files import is_parquet, parquet_file, reading
 from dprank.data.headers import no_column
+from dprank.data.uuids import uuid_columns
 
 __all__ = ["Job", "found_columns", "require_alike"]
 
@@ -102,7 +103,7 @@ WHERE {part_sql("own", -1, self.shards)} = {self.part - 1}"""
             others=others,
             sizes=tuple(os.stat(path).st_size for path in self.files),
             left_out=left_out | {BEYOND: reasons.get(0, 0) - kept},
-            rules=self.declared.to_toml(),
+            rules=replace(self.declared, layout=None).to_toml(),
             engines=(engine,),
         )
 

@@ -12,15 +12,17 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dprank._require import require_bool, require_extra, require_one_of, require_whole, shown
-from dprank.data.accounts import REASONS, people_column
+from dprank.data.accounts import REASONS, sniffed_as
 from dprank.data.bounding import nameless, person_ids, shard_of
 from dprank.data.comparisons import Design
+from dprank.data.containers import PARQUET, container_of
 from dprank.data.count_files import Counts
 from dprank.data.counting import whole_counts
 from dprank.data.declaration import Declaration
 from dprank.data.duckdb_engine import by_duckdb, split_by_duckdb
 from dprank.data.engine_job import Job, found_columns, require_alike
 from dprank.data.files import is_parquet, require_plain
+from dprank.data.layout import Layout
 from dprank.data.sniffing import sniff
 from dprank.data.spark_engine import by_spark
 
@@ -49,7 +51,8 @@ def count(
     Parameters
     ----------
     files : path or sequence of path
-        One table in any number of files: Parquet, or for numpy CSV too. A person's rows may be in any of them.
+        One table in any number of files of one kind: Parquet, or for numpy what `Declaration.read` takes. A person's
+        rows may be in any of them.
     declaration : Declaration
         Of comparisons or tallies.
     per_person : int, optional
@@ -129,7 +132,7 @@ def _once(files: Any) -> list[Any]:
     given = [files] if isinstance(files, str | os.PathLike) else list(files)
     seen: dict[tuple[int, int], Any] = {}
     for path in given:
-        found = require_plain(path).stat()
+        found = require_plain(path, contained=True).stat()
         key = found.st_dev, found.st_ino
         if key in seen:
             raise ValueError(f"files: {path} is {seen[key]} again; every file once is needed")
@@ -205,7 +208,7 @@ def split(
 def _as_parquet(job: Job, path: str, at: str) -> str:
     """The same table of texts in another file, but for columns that nobody uses and whose name is there twice."""
     require_extra("pyarrow", "parquet", f"{path}: to split a CSV")
-    frame = sniff(path).frame
+    frame = sniff(path, layout=Layout.of(job.declared.layout)).frame
     found_columns(job, path, list(map(str, frame.columns)))
     frame.loc[:, ~frame.columns.duplicated()].to_parquet(f"{at}.parquet")
     return f"{at}.parquet"
@@ -213,12 +216,13 @@ def _as_parquet(job: Job, path: str, at: str) -> str:
 
 def _by_numpy(job: Job) -> Counts:
     """In memory: what the other engines are compared with."""
-    kinds = {bool(is_parquet(path)) for path in job.files}
+    kinds = {container_of(path) for path in job.files}
     if len(kinds) > 1:
-        raise ValueError("files are CSV and Parquet; one person may be written otherwise in each: one kind is needed")
-    if kinds == {True}:
+        named = " and ".join(sorted(it.name.split(" ", 1)[-1] for it in kinds))
+        raise ValueError(f"files are {named}; one person may be written otherwise in each: one kind is needed")
+    if kinds == {PARQUET}:
         require_alike(job, every=True)
-    others = 0
+    others, declared = 0, job.declared
     with tempfile.TemporaryDirectory(prefix="dprank-") as folder:
         path = job.files[0]
         if len(job.files) > 1 or job.shards > 1:
@@ -226,7 +230,8 @@ def _by_numpy(job: Job) -> Counts:
             path = f"{folder}/shard.parquet"
             own, others = _own_rows(job)
             own.to_parquet(path)
-        intake = job.declared.read(path)
+            declared = replace(declared, layout=None)
+        intake = declared.read(path)
     if job.declared.kind == "tallies":
         sums = {"persons": intake.data.counts(job.per_person)}
     else:
@@ -243,7 +248,7 @@ def _own_rows(job: Job) -> tuple[Any, int]:
 
     frames, rows = [], 0
     for path in job.files:
-        frame = sniff(path, people_column(job.declared)).frame
+        frame = sniffed_as(job.declared, path).frame
         rows += len(frame)
         found = found_columns(job, path, list(map(str, frame.columns)))
         frame = pd.DataFrame({job.columns[name]: frame[it] for name, it in found.items()})

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
 from dprank._require import WrongType, require_columns, require_extra, require_label, shown
 from dprank.data.kinds import require_unpacked
+from dprank.data.uuids import is_uuid, uuid_columns, uuids_of
 
 __all__ = [
     "MOST_COLUMNS",
@@ -29,13 +29,9 @@ __all__ = [
     "require_path",
     "require_plain",
     "require_regular",
-    "uuid_columns",
-    "uuids_of",
     "whole_file",
 ]
 
-#: What pyarrow, where it knows them, calls the type of UUIDs.
-_UUID = "extension<arrow.uuid>"
 #: More make a table that nobody meant.
 MOST_COLUMNS = 100_000
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]*:/")
@@ -159,7 +155,7 @@ def as_pandas(frame: Any) -> Any:
     try:
         table = frame.to_pandas(types_mapper=_nullable) if made_by == "pyarrow" else frame.to_pandas()
         if made_by == "pyarrow" and hasattr(frame, "schema"):
-            _name_uuids(table, {it.name: frame[it.name] for it in frame.schema if str(it.type) == _UUID})
+            _name_uuids(table, {it.name: frame[it.name] for it in frame.schema if is_uuid(it)})
     except Exception:  # what is foreign may raise anything, and quote a cell
         table = None
     if not isinstance(table, pd.DataFrame):
@@ -172,47 +168,6 @@ def _name_uuids(frame: Any, columns: Mapping[str, Any]) -> None:
     for name, column in columns.items():
         if name in frame.columns:
             frame[name] = np.array([it or None for it in uuids_of(column)], object)
-
-
-def uuids_of(column: Any) -> list[str]:
-    """UUIDs of an array of Arrow, as text; empty where there are none.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> uuids_of(pa.array([bytes(16), None], pa.binary(16)))
-    ['00000000-0000-0000-0000-000000000000', '']
-    """
-    cells = [getattr(it, "bytes", it) for it in column.to_pylist()]
-    return ["" if it is None else str(UUID(bytes=it)) for it in cells]
-
-
-def uuid_columns(file: Any) -> set[str]:
-    """Columns of UUIDs by what stands in a Parquet file: to pyarrow before 21 they may be bytes, to DuckDB never.
-
-    Parameters
-    ----------
-    file : pyarrow.parquet.ParquetFile
-
-    Examples
-    --------
-    >>> import tempfile, pyarrow as pa, pyarrow.parquet as pq
-    >>> who = pa.field("who", pa.binary(16), metadata={"ARROW:extension:name": "arrow.uuid"})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pq.write_table(pa.table([[bytes(16)], [1]], pa.schema([who, ("n", pa.int8())])), f"{folder}/a.parquet")
-    ...     with pq.ParquetFile(f"{folder}/a.parquet") as file:
-    ...         uuid_columns(file)
-    {'who'}
-    """
-    columns = (file.schema.column(at) for at in range(len(file.schema.names)))
-    named = {it.path for it in columns if it.logical_type.type == "UUID"}
-    found = set()
-    for field in file.schema_arrow:
-        bare = str(field.type) == "fixed_size_binary[16]"
-        said = (field.metadata or {}).get(b"ARROW:extension:name") == b"arrow.uuid"
-        if str(field.type) == _UUID or (bare and (said or field.name in named)):
-            found.add(field.name)
-    return found
 
 
 def _nullable(kind: Any) -> Any:
@@ -360,8 +315,14 @@ def require_path(path: Any) -> Path:
     return named
 
 
-def require_plain(path: str | os.PathLike[str]) -> Path:
+def require_plain(path: str | os.PathLike[str], *, contained: bool = False) -> Path:
     """The whole name of a regular file of this machine, so that a reader takes it for nothing else.
+
+    Parameters
+    ----------
+    path : path
+    contained : bool
+        Whether it may be in a container, of which `dprank.data.containers.container_of` says which.
 
     Raises
     ------
@@ -390,7 +351,8 @@ def require_plain(path: str | os.PathLike[str]) -> Path:
     except ValueError:  # a null character
         raise ValueError(f"{shown(said)} is no name of a file") from None
     require_regular(said, mode)
-    require_unpacked(said, plain)
+    if not contained:
+        require_unpacked(said, plain)
     return plain
 
 

@@ -79,13 +79,14 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
         have = "has" if blank == 1 else "have"
         return (
             f"{lacks}; {blank} of them {have} no name in line 1: is it a title, or the first of two header lines? One "
-            "line of names is needed, and nothing above it"
+            "line of names is needed, and nothing above it: --skip 1 passes over a title, --header 2 reads two lines"
         )
     rows = any(is_order(it, items) for it in names) or bool({*items} & {*names} or [*filter(is_numeral, names)])
-    if len(names) == 1 and (rows or needed == 1):
+    if len(names) == 1 and (rows or needed == 1) and not said.startswith("JSON"):
         return f"{lacks}; line 1 is taken for the header: {_NO_NAMES}{'' if rows else ', and no title'}"
-    if len(names) == 1:
-        return f"{lacks}; commas, semicolons, tabs or bars are needed between columns, and no title above them"
+    if len(names) == 1 and (cut or not said):
+        need = "commas, semicolons, tabs or bars are needed between columns"
+        return f"{lacks}; {need}, and no title above them, unless --skip passes over it"
     if items and len(items) > 1 and set(items) <= set(missing):  # of a wide table no item is a column
         likes = [like for name in missing[:TOLD] if (like := like_header(name, names))]
         if not likes:
@@ -108,7 +109,10 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
                 hint = ": --clean spaces takes it for that"
             return f"{lacks}; {shown(like)} is meant, maybe{hint}"
     alias = ': --alias "header=item" names a column' * (missing[0] in items)
-    return f"{lacks}; line 1 is taken for the header{alias or f': {_NO_NAMES}' * rows}"
+    if said.startswith("JSON"):
+        return f"{lacks}; keys of its records are the columns{alias}"
+    title = ": if it is a title, --skip 1 passes over it" * (len(names) == 1)
+    return f"{lacks}; line 1 is taken for the header{alias or title or f': {_NO_NAMES}' * rows}"
 
 
 def is_order(name: str, items: Sequence[str]) -> bool:

@@ -7,9 +7,9 @@ import re
 import zipfile
 from contextlib import suppress
 
-__all__ = ["require_table", "require_unpacked"]
+__all__ = ["kind_of", "require_table", "require_unpacked"]
 
-#: What a compressed file begins with: it is never unpacked, as nobody knows to how much.
+#: What a compressed file begins with.
 PACKED = {
     b"\x1f\x8b": "gzip",
     **dict.fromkeys([b"BZh%d1AY&" % level for level in range(1, 10)], "bzip2"),
@@ -18,18 +18,19 @@ PACKED = {
     b"7z\xbc\xaf\x27\x1c": "7z",
     b"Rar!\x1a\x07": "RAR",
 }
-_OLD_STATA = tuple(bytes([version, order, 1, 0]) for version in range(0x69, 0x74) for order in (1, 2))
+#: R compresses what it saves, so that the name says what it is.
+OF_R, R_NAMES = "a file of R", (".rds", ".rda", ".rdata")
+OLD_STATA = tuple(bytes([version, order, 1, 0]) for version in range(0x69, 0x74) for order in (1, 2))
 #: What other files begin with, none of which begins a text.
 BINARY = {
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook of before 2007, or another old file of Office",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook of before 2007, or with a password, or another file",
     b"SQLite format 3\0": "a database of SQLite",
     b"$FL2@(#)": "a file of SPSS",
     b"$FL3@(#)": "a file of SPSS",
     b"<stata_dta>": "a file of Stata",
-    **dict.fromkeys(_OLD_STATA, "a file of Stata"),
+    **dict.fromkeys(OLD_STATA, "a file of Stata"),
     bytes(12) + b"\xc2\xea\x81\x60": "a file of SAS",
-    b"RDX2\n": "a file of R",
-    b"RDX3\n": "a file of R",
+    **dict.fromkeys([b"RDX2\n", b"RDX3\n", b"X\n\0\0\0\2", b"X\n\0\0\0\3"], OF_R),
     b"ARROW1\0\0": "a file of Arrow or Feather",
     b"Obj\x01": "a file of Avro",
     b"\x89HDF\r\n\x1a\n": "a file of HDF5",
@@ -55,6 +56,7 @@ TEXTS = {
 }
 _TEXTS = {re.compile(rf"\s*+(?:{start})", re.IGNORECASE): kind for start, kind in TEXTS.items()}
 SAVE = "save the table as CSV in UTF-8, or as Parquet"
+SAVE_IN_R = "in R save the table x by arrow::write_parquet(x, 'x.parquet') or write.csv(x, 'x.csv', row.names = FALSE)"
 
 
 def require_unpacked(name: str, path: str | os.PathLike[str]) -> None:
@@ -73,16 +75,32 @@ def require_unpacked(name: str, path: str | os.PathLike[str]) -> None:
     """
     with open(path, "rb") as file:
         start = file.read(32)
-    for mark, kind in PACKED.items():
-        if start.startswith(mark):
-            raise ValueError(f"{name} is compressed ({kind}); unpack it, or save it as CSV or Parquet")
+    kind = kind_of(start)
+    if kind.startswith("compressed") and not name.lower().endswith(R_NAMES):
+        raise ValueError(f"{name} is {kind}; unpack it, or save it as CSV or Parquet")
     if start.startswith(b"PK\x03\x04"):
         raise ValueError(f"{name} is {_in_zip(path)}")
-    kind = next((kind for mark, kind in BINARY.items() if start.startswith(mark)), "")
-    if start[8:12] == b"DUCK":
-        kind = "a database of DuckDB"
+    if kind == OF_R or str(name).lower().endswith(R_NAMES):
+        raise ValueError(f"{name} is {OF_R}; {SAVE_IN_R}")
     if kind:
         raise ValueError(f"{name} is {kind}; {SAVE}")
+
+
+def kind_of(start: bytes) -> str:
+    """What a file is that begins so, and is no text; empty where it may be one.
+
+    Examples
+    --------
+    >>> kind_of(b"%PDF-1.7"), kind_of(b"who,what")
+    ('a PDF', '')
+    """
+    packed = next((kind for mark, kind in PACKED.items() if start.startswith(mark)), "")
+    if packed:
+        return f"compressed ({packed})"
+    if start.startswith(b"PK\x03\x04"):
+        return "a workbook, or another ZIP"
+    kind = next((kind for mark, kind in BINARY.items() if start.startswith(mark)), "")
+    return "a database of DuckDB" if start[8:12] == b"DUCK" else kind
 
 
 def _in_zip(path: str | os.PathLike[str]) -> str:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dprank.data.accounts import Intake, people_column
+from dprank.data.accounts import Intake, sniffed_as
 from dprank.data.aliased import aliased_sides, leads_round
 from dprank.data.answers import says_nothing
 from dprank.data.intake import pair_of
 from dprank.data.noticed_cells import Raw
 from dprank.data.noticed_read import cells_of
 from dprank.data.noticed_rules import RULES, Seen
-from dprank.data.sniffing import sniff
 
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
@@ -35,7 +34,7 @@ def raw_of(declared: Declaration, path: Any) -> Raw | None:
     """
     if declared.form == "preflib":
         return None
-    sniffed = sniff(path, people_column(declared))
+    sniffed = sniffed_as(declared, path)
     return _without_silent(Raw(declared, sniffed.frame.loc[~sniffed.beyond]))
 
 

@@ -134,9 +134,9 @@ class Seen:
 
 def _encoded(intake: Intake) -> list[str]:
     """What to do about bytes that are no UTF-8, as files of spreadsheets have them."""
-    return ["some bytes are no UTF-8: save the file as UTF-8, which spreadsheets call 'CSV UTF-8'"] * (
-        NOT_UTF_8 in intake.said
-    )
+    return [
+        "some bytes are no UTF-8: save the file as UTF-8, which spreadsheets call 'CSV UTF-8', or say --encoding"
+    ] * (NOT_UTF_8 in intake.said)
 
 
 class Rule(NamedTuple):

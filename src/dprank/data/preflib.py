@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import MOST_AT_ONCE, require_extra
-from dprank.data.files import require_path
+from dprank.data.files import require_path, require_plain
 from dprank.data.sniffing import decoded
 
 __all__ = ["KINDS", "PrefLib", "is_preflib", "read_alternatives", "read_preflib"]
@@ -156,7 +156,7 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
         raise ValueError(f"{name}: no PrefLib file of orders; .{', .'.join(KINDS)} are")
     # preflibtools first: who lacks it should not mend a file before hearing of it
     tools = require_extra("preflibtools.instances", "preflib", f"{name}: PrefLib")
-    lines = decoded(path, _in_header).text.split("\n")
+    lines = decoded(name, require_plain(path).read_bytes(), _in_header).text.split("\n")
     refuse = _refuser(name)
     fields, names, body = _header(lines, kind, refuse)
     head, m = [line.strip() for line in lines if line.strip()][: -len(body) or None], len(names)

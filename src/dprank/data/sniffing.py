@@ -11,19 +11,19 @@ import os
 import re
 import secrets
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dprank.data.arrow_texts import parquet_texts
-from dprank.data.files import MOST_COLUMNS, AtOnce, is_parquet, require_path, require_plain
+from dprank.data.containers import Given, Sniffed, container_of
+from dprank.data.files import MOST_COLUMNS, AtOnce, require_path, require_plain
 from dprank.data.kinds import require_table
+from dprank.data.layout import Layout
 from dprank.data.texts import plain_rows
 
-__all__ = ["NOT_UTF_8", "Sniffed", "decoded", "sniff"]
+__all__ = ["NOT_UTF_8", "Sniffed", "decoded", "read_csv", "sniff"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 #: What a file begins with that says how it is encoded.
@@ -35,32 +35,6 @@ _SAID = re.compile(r"\"?sep=([,;\t|])\"?\n")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True)
-class Sniffed:
-    """A table of texts, and how its file was written.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame or Texts
-        Every cell as it is written; empty where there is none.
-    said : str
-        Format, encoding, separator and line ends in words.
-    others : dict of str to str
-        Columns of Parquet that hold neither numbers, text nor dates, and their types: they are not in the frame.
-    beyond : ndarray of bool, shape (rows,)
-        Which rows have more fields than the header: whose are whose nobody knows, and their cells are empty.
-    """
-
-    frame: Any
-    said: str
-    others: Mapping[str, str] = field(default_factory=dict)
-    beyond: Any = None
-
-    def __post_init__(self) -> None:
-        if self.beyond is None:
-            object.__setattr__(self, "beyond", np.zeros(len(self.frame), bool))
-
-
 class Decoded(NamedTuple):
     """What a file says, in lines that end in LF; how it is encoded, in words; and how its lines end."""
 
@@ -70,32 +44,39 @@ class Decoded(NamedTuple):
 
 
 def sniff(
-    path: str | os.PathLike[str], people: Callable[[str], bool] = lambda name: False, *, plain: bool = False
+    path: str | os.PathLike[str],
+    people: Callable[[str], bool] = lambda name: False,
+    *,
+    plain: bool = False,
+    layout: Layout | None = None,
 ) -> Sniffed:
-    r"""Read a CSV or Parquet file as texts, whatever its encoding, separator and line ends.
+    r"""Read a table as texts, whatever it comes in: a CSV in any encoding, separator and line ends, or a container.
 
     Parameters
     ----------
     path : path
-        Parquet if its name or first bytes say so, else CSV with a header: in UTF-8, or in UTF-16 with its mark;
-        separated by commas, semicolons, tabs or bars, by what the header has most of outside of quotation marks, unless
-        a line ``sep=;`` above it, or a name like ``a.tsv``, says which; lines that end in LF or CR LF, or in CR, if the
-        header does: below another one a CR alone is a character, as many writers do not quote it. A cell that begins
-        with a quotation mark and ends with one, as RFC 4180 has it, is what stands between, lines and all, in the
-        header too; any other mark is a character like others. A file whose writer did not quote cells is another file:
-        a cell of one person's may hold the rows of others. Bytes that are no UTF-8 are written ``\xff``, and a null
-        character ``\x00``. A row with more fields than the header is there without its cells, but for one that ends in
-        a separator too many and says nothing behind it.
+        One of `dprank.data.containers.CONTAINERS` if its first bytes or name say so, else CSV with a header: in UTF-8,
+        or in UTF-16 with its mark; separated by commas, semicolons, tabs or bars, by what the header has most of
+        outside of quotation marks, unless a line ``sep=;`` above it, or a name like ``a.tsv``, says which; lines that
+        end in LF or CR LF, or in CR, if the header does: below another one a CR alone is a character, as many writers
+        do not quote it. A cell that begins with a quotation mark and ends with one, as RFC 4180 has it, is what stands
+        between, lines and all, in the header too; any other mark is a character like others. A file whose writer did
+        not quote cells is another file: a cell of one person's may hold the rows of others. Bytes that are no UTF-8 are
+        written ``\xff``, and a null character ``\x00``. A row with more fields than the header is there without its
+        cells, but for one that ends in a separator too many and says nothing behind it. A folder, or a pattern like
+        ``part-*.parquet``: the files of Parquet in it are one table.
     people : callable
         Whether a column, by its name, holds people: of Parquet their floats are read as the values that they have.
     plain : bool
         Whether `dprank.data.texts.Texts` may stand for a frame, where `plain_rows` can read the file.
+    layout : Layout, optional
+        What the file does not say itself: which sheet of a workbook, an encoding, lines above the header.
 
     Raises
     ------
     ValueError
         Naming the file, for what its header is, or lacks: that it is empty, no UTF-8, holds a null character or a
-        quotation mark that is not closed, or has too many names. For no row; of Parquet as `parquet_texts`.
+        quotation mark that is not closed, or has too many names. For no row; of containers as their readers say.
     OSError
         Where the file cannot be read.
 
@@ -110,47 +91,101 @@ def sniff(
     'CSV in UTF-8, separated by commas, lines end in LF'
     """
     path = require_path(path)
-    require_plain(path)
-    if is_parquet(path):
-        frame, others = parquet_texts(path, people)
-        return Sniffed(frame, "Parquet", others)
-    name, found = str(path), decoded(path, lambda above: _ended(above.lstrip("\n")) is None)
-    text = found.text.lstrip("\n")
-    require_table(name, text)
-    above = _SAID.match(text)
-    text = text[above.end() :] if above else text
-    ended = _ended(text)
-    head = text if ended is None else text[: ended.start()]
-    if not head.strip():
-        raise ValueError(f"{name} is empty; a header and a row an answer are needed")
-    separator = above[1] if above else _separator(name, head)
-    header = _header(name, head, separator)
-    rows = plain_rows(text[len(head) + 1 :], header, separator) if plain else None
+    given = Given(path, layout or Layout(), people, plain)
+    if os.path.isdir(os.path.expanduser(path)) or "*" in path.name:
+        from dprank.data.folders import files_of, read_files
+
+        if files := files_of(path):
+            return read_files(given, files)
+    require_plain(path, contained=True)
+    return container_of(path).read(given)
+
+
+def read_csv(given: Given) -> Sniffed:
+    """A CSV, as `sniff` explains it."""
+    layout, name = given.layout, given.name
+    found = decoded(name, given.raw, lambda above: not _cut(above, layout).ended, layout.encoding)
+    cut = _cut(found.text, layout)
+    require_table(name, found.text.lstrip("\n"))
+    if not cut.heads[0].strip():
+        above = f" below the {layout.skip} lines that are skipped" * bool(layout.skip)
+        raise ValueError(f"{name} is empty{above}; a header and a row an answer are needed")
+    separator = cut.separator or _separator(given.called, cut.heads[0])
+    header, head = _names(name, cut.heads, separator, layout)
+    rows = plain_rows(cut.rows, header, separator) if given.plain else None
+    text = f"{head}\n{cut.rows}" if cut.ended and rows is None else head
     frame, beyond = _parsed(name, text, head, header, separator) if rows is None else (rows, None)
     said = f"CSV in {found.said}, separated by {SEPARATORS[separator]}, lines end in {ENDS[found.ends]}"
-    return Sniffed(frame, said, beyond=beyond)
+    return Sniffed(frame, said + _above(layout), beyond=beyond)
 
 
-def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> Decoded:
-    r"""The text of a file in UTF-8, with or without its mark, or in UTF-16 with it.
+class Cut(NamedTuple):
+    """The rows of a header, as they are written; the separator that a line above them says; what is below them, and
+    whether they have an end.
+    """
+
+    heads: list[str]
+    separator: str | None
+    rows: str
+    ended: bool
+
+
+def _cut(text: str, layout: Layout) -> Cut:
+    """A text, in lines that end in LF, cut where its header ends."""
+    for _ in range(layout.skip):
+        text = text.partition("\n")[2]
+    text = text.lstrip("\n")
+    above = _SAID.match(text)
+    text = text[above.end() :] if above else text
+    heads, ended = [], None
+    for _ in range(layout.header):
+        ended = _ended(text)
+        heads.append(text if ended is None else text[: ended.start()])
+        text = "" if ended is None else text[ended.end() :]
+    return Cut(heads, above[1] if above else None, text, ended is not None)
+
+
+def _names(name: str, heads: list[str], separator: str, layout: Layout) -> tuple[list[str], str]:
+    """What columns are called, and a line that says so."""
+    line = layout.skip + 1
+    rows = [_header(name, head, separator, line + at) for at, head in enumerate(heads[: layout.header % 3 or 1])]
+    if len(rows) == 1:
+        return rows[0], heads[0]
+    width = max(map(len, rows))
+    header, out = layout.named([[*row, *[""] * (width - len(row))] for row in rows]), io.StringIO()
+    csv.writer(out, delimiter=separator, lineterminator="").writerow(header)
+    return header, out.getvalue()
+
+
+def _above(layout: Layout) -> str:
+    """What of a file is no row by what was said of it, in words."""
+    lines = f", {layout.skip} line{'s' * (layout.skip != 1)} above the header skipped" * bool(layout.skip)
+    return lines + ("", "", ", names in two rows", ", two rows below the names dropped")[layout.header]
+
+
+def decoded(name: str, raw: bytes, in_header: Callable[[str], bool], encoding: str | None = None) -> Decoded:
+    r"""The text of a file in UTF-8, with or without its mark, or in UTF-16 with it; or in the encoding that is said.
 
     Parameters
     ----------
-    path : path
+    name : str
+        What messages call the file.
+    raw : bytes
     in_header : callable
         Whether what comes behind a text is of the header still: there all must be text. Elsewhere bytes that are none
         are written ``\xff``, as in Parquet, and a null character ``\x00``.
+    encoding : str, optional
+        One of `dprank.data.layout.ENCODINGS`.
 
     Raises
     ------
     ValueError
-        Naming the file and the line of the header that is no text.
+        Naming the file and the line of the header that is no text, or the mark of another encoding than is said.
     """
-    name = str(path)
-    with open(require_plain(path), "rb") as file:
-        raw = file.read()
-    mark, encoding = next(((mark, it) for mark, it in MARKS if raw.startswith(mark)), (b"", "utf-8"))
-    rest, shown = memoryview(raw)[len(mark) :], encoding[:6].rstrip("-").upper()
+    mark, marked = next(((mark, it) for mark, it in MARKS if raw.startswith(mark)), (b"", encoding or "utf-8"))
+    if encoding not in (None, marked):
+        raise ValueError(f"encoding = {encoding!r}; {name} begins with the mark of {_shown(marked)}: leave it out")
+    rest, shown = memoryview(raw)[len(mark) :], _shown(marked)
     said = shown + " with its mark" * bool(mark)
 
     def require_below(above: str, what: str) -> None:
@@ -159,18 +194,25 @@ def decoded(path: str | os.PathLike[str], in_header: Callable[[str], bool]) -> D
             raise ValueError(f"{name}: line {lines.count(chr(10)) + 1} {what}")
 
     try:
-        text = str(rest, encoding)
+        text = str(rest, marked)
     except UnicodeDecodeError as error:
         csv = ", as 'CSV UTF-8' of Excel" * name.lower().endswith((".csv", ".tsv", ".txt"))
-        need = f"text in UTF-8 is needed{csv}"
-        require_below(str(rest[: error.start], encoding), f"is not {shown}; {need}")
-        text = str(rest, encoding, "backslashreplace")
+        need = (
+            f"text in UTF-8 is needed{csv}, or --encoding, as cp1252" if encoding is None else "say another --encoding"
+        )
+        require_below(str(rest[: error.start], marked), f"is not {shown}; {need}")
+        text = str(rest, marked, "backslashreplace")
         said += f", but for {NOT_UTF_8}, written \\xff"
     if (at := text.find("\0")) >= 0:
         require_below(text[:at], "holds a null character; a text file is needed")
         text = text.replace("\0", "\\x00")
     ends = _ends(text)
     return Decoded(_lines(text, ends), said, ends)
+
+
+def _shown(encoding: str) -> str:
+    """An encoding as people know it."""
+    return encoding[:6].rstrip("-").upper() if encoding.startswith("utf") else encoding
 
 
 #: A cell of a header up to what ends it, whatever separates cells: in quotation marks, lines and separators and all.
@@ -207,14 +249,14 @@ def _lines(text: str, ends: str) -> str:
     return text.replace("\r", "\n") if ends == "\r" else text
 
 
-def _header(name: str, head: str, separator: str) -> list[str]:
-    """Its names, as they are written."""
+def _header(name: str, head: str, separator: str, line: int) -> list[str]:
+    """The names of one of its rows, as they are written."""
     try:
         [header] = csv.reader(io.StringIO(head, newline="\n"), delimiter=separator, strict=True)
     except csv.Error:
-        raise ValueError(f"{name}: line 1: {_unreadable(head)}") from None
+        raise ValueError(f"{name}: line {line}: {_unreadable(head)}") from None
     if len(header) > MOST_COLUMNS:
-        raise ValueError(f"{name}: line 1 has more than {MOST_COLUMNS:,} columns")
+        raise ValueError(f"{name}: line {line} has more than {MOST_COLUMNS:,} columns")
     return header
 
 

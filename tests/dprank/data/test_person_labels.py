@@ -26,9 +26,10 @@ from dprank.data.bounding import person_ids, shard_of
 from dprank.data.comparisons import Comparisons, read_comparisons
 from dprank.data.declaration import Declaration
 from dprank.data.engines import count
-from dprank.data.files import as_pandas, uuid_columns
+from dprank.data.files import as_pandas
 from dprank.data.rankings import Rankings
 from dprank.data.tallies import Tallies, read_tallies
+from dprank.data.uuids import uuid_columns
 
 CAIRO, BEHIND = ZoneInfo("Africa/Cairo"), timezone(timedelta(hours=-3, minutes=-30))
 

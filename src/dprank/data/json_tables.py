@@ -1,0 +1,129 @@
+"""JSON as tables: a list of records, or a record a line. It has no header: columns are the keys that any record has.
+
+Which keys a record has may be what its person said, as many programs leave out what is empty. So a key that a record
+lacks is an empty cell, and where items or pairs are keys, one that no record has is a column of empty cells:
+`dprank.data.accounts.sniffed_as`. A person, an answer or a weight that no record at all has is refused, as a header is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from dprank.data.cells import table_of, value_text
+from dprank.data.containers import Given, Sniffed, damaged
+from dprank.data.files import MOST_COLUMNS
+from dprank.data.sniffing import MARKS
+
+__all__ = ["MOST_KEYS", "read_json", "read_json_lines"]
+
+#: A record with more is none: its cells are empty.
+MOST_KEYS = 1000
+#: No object of JSON is equal to it.
+_BROKEN = object()
+
+
+def read_json(given: Given) -> Sniffed:
+    """A list of records, or an object that holds one; a record a line, too, where the first line is one.
+
+    Raises
+    ------
+    ValueError
+        Naming the file: where it is not whole, holds no record, or several lists of them.
+    """
+    text, encoding = _decoded(given)
+    found = _loaded(text)
+    if found is _BROKEN and isinstance(_loaded(text.lstrip().partition("\n")[0]), dict):
+        return read_json_lines(given)
+    if found is _BROKEN:
+        raise damaged(given.name, "JSON")
+    return _table(given, _listed(given, found), f"JSON in {encoding}, a list of records")
+
+
+def read_json_lines(given: Given) -> Sniffed:
+    """A record a line; a line that is none is a row of empty cells, and refuses nothing.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, where no line is a record.
+    """
+    text, encoding = _decoded(given)
+    lines = (line for line in text.split("\n") if line.strip())
+    return _table(given, map(_loaded, lines), f"JSON in {encoding}, a record a line")
+
+
+def _decoded(given: Given) -> tuple[str, str]:
+    """The text, and its encoding in words; bytes that are no text are such as no text has."""
+    raw, said = given.raw, given.layout.encoding
+    mark, encoding = next(((mark, it) for mark, it in MARKS if raw.startswith(mark)), (b"", said or "utf-8"))
+    errors = "surrogateescape" if encoding == "utf-8" else "backslashreplace"
+    return str(memoryview(raw)[len(mark) :], encoding, errors), encoding.upper() if encoding.startswith(
+        "utf"
+    ) else encoding
+
+
+def _loaded(text: str) -> Any:
+    """What a text of JSON means; `_BROKEN` where it is none."""
+    try:
+        return json.loads(text, object_pairs_hook=_record, parse_int=_whole, parse_constant=_constant)
+    except (ValueError, RecursionError):
+        return _BROKEN
+
+
+def _whole(digits: str) -> str:
+    """A whole number of any length, as it is written."""
+    return "0" if digits == "-0" else digits
+
+
+def _constant(_: str) -> None:
+    """Of NaN and infinities no cell is made."""
+
+
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of a key that is there twice nobody knows which is meant."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        record = {key: None if keys.count(key) > 1 else it for key, it in record.items()}
+    return record
+
+
+def _listed(given: Given, found: Any) -> list[Any]:
+    """The records of a file; an object without a list of them is one."""
+    if not isinstance(found, dict):
+        return found if isinstance(found, list) else []
+    lists = [it for it in found.values() if isinstance(it, list) and any(isinstance(one, dict) for one in it)]
+    if len(lists) > 1:
+        raise ValueError(f"{given.name} is JSON with {len(lists)} lists of records; one is needed, or a record a line")
+    return lists[0] if lists else [found]
+
+
+def _table(given: Given, found: Iterable[Any], said: str) -> Sniffed:
+    """Records as rows; what is no record, or has too many keys, is a row of empty cells."""
+    given_rows = list(found)
+    if not any(isinstance(it, dict) for it in given_rows):
+        what = "holds no record" if given_rows else "is empty"
+        raise ValueError(f'{given.name} {what}; objects are needed: {{"who": 1, …}}')
+    records = [it if isinstance(it, dict) and len(it) <= MOST_KEYS else {} for it in given_rows]
+    names = list(dict.fromkeys(key for record in records for key in record))
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(f"{given.name} has more than {MOST_COLUMNS:,} keys")
+    columns = [_column(given, records, name) for name in names]
+    return Sniffed(table_of([_plain(it) for it in names], columns), said, keyed=True)
+
+
+def _column(given: Given, records: list[dict[str, Any]], name: str) -> list[str]:
+    people = given.people(name)
+    return [_plain(value_text(record.get(name), people)) for record in records]
+
+
+def _plain(text: str) -> str:
+    r"""A text whose bytes that are none are written ``\xff``."""
+    if text.isascii():
+        return text
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # half of a sign
+        return text.encode("utf-8", "backslashreplace").decode()
