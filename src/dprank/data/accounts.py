@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dprank._require import shown
 from dprank.data.bounding import nameless, person_ids
+from dprank.data.cells import table_of
 from dprank.data.cleaning import cleaner
 from dprank.data.headers import no_column
 from dprank.data.layout import Layout
@@ -277,14 +278,27 @@ def sniffed_as(declared: Declaration, path: Any, *, plain: bool = False) -> Snif
 
 
 def _with_keys(declared: Declaration, sniffed: Sniffed) -> Sniffed:
-    """The same with empty cells for items, or pairs, that are keys and that no record has: nobody spoke of them."""
-    asked = declared.items if (declared.kind, declared.form) == ("ballots", "wide") else declared.pairs or ()
-    clean = cleaner(declared.clean, declared.aliases)
-    there = {clean(str(it)) for it in sniffed.frame.columns}
-    lacking = [name for name in asked if clean(name) not in there]
-    frame = sniffed.frame.assign(**dict.fromkeys(lacking, "")).astype(object)
+    """The same with a column for all that is declared, whatever keys records have: if none has it, of empty cells.
+
+    Keys that are one after cleaning are one column. A record that fills two of them has said nothing by either.
+    """
+    clean, frame = cleaner(declared.clean, declared.aliases), sniffed.frame
+    alike: dict[str, list[Any]] = {}
+    for name in frame.columns:
+        alike.setdefault(clean(str(name)), []).append(name)
+    columns = {names[0]: _one_of(frame[names].to_numpy(object)) for names in alike.values()}
+    wide = declared.items if (declared.kind, declared.form) == ("ballots", "wide") else declared.pairs or ()
+    asked = (declared.person, *declared.columns, declared.ballot, declared.weight, *wide)
+    lacking = [name for name in dict.fromkeys(asked) if name is not None and clean(name) not in alike]
+    columns |= {name: np.full(len(frame), "", object) for name in lacking}
     told = f"; no record has {', '.join(map(shown, lacking[:TOLD]))}" + " and others" * (len(lacking) > TOLD)
-    return replace(sniffed, frame=frame, said=sniffed.said + told * bool(lacking))
+    return replace(sniffed, frame=table_of([*columns], [*columns.values()]), said=sniffed.said + told * bool(lacking))
+
+
+def _one_of(cells: NDArray[Any]) -> NDArray[Any]:
+    """Of every row the only cell that is filled; empty where none is, or several."""
+    filled = cells != ""
+    return np.where(filled.sum(axis=1) == 1, cells[np.arange(len(cells)), filled.argmax(axis=1)], "")
 
 
 def people_column(declared: Declaration) -> Callable[[str], bool]:

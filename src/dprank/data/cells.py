@@ -63,8 +63,10 @@ def _moment(value: datetime) -> str:
     return text + zone if text else value.isoformat(" ")
 
 
-def table_of(names: Sequence[str], columns: Sequence[Any]) -> Any:
+def table_of(names: Sequence[str], columns: Sequence[Any], rows: int | None = None) -> Any:
     """A frame of columns of texts; a name may be there twice, and a column without one is called as pandas calls it.
+
+    `rows` is how many there are, where there may be no column that says it.
 
     Examples
     --------
@@ -73,7 +75,8 @@ def table_of(names: Sequence[str], columns: Sequence[Any]) -> Any:
     """
     import pandas as pd
 
-    frame = pd.DataFrame(dict(enumerate(np.array(list(it), object) for it in columns)))
+    index = None if rows is None else range(rows)
+    frame = pd.DataFrame(dict(enumerate(np.array(list(it), object) for it in columns)), index)
     frame.columns = [name or f"Unnamed: {at}" for at, name in enumerate(names)]
     return frame
 

@@ -154,7 +154,9 @@ class Container:
         return name.lower().endswith(self.suffixes)
 
     def begins(self, start: bytes, path: str) -> bool:
-        """Whether a file begins as such a one."""
+        """Whether a file begins as such a one; what is marked later than at its start is no text besides."""
+        if self.mark_at and b"\0" not in start:
+            return False
         return start.startswith(self.marks, self.mark_at) and (not self.inside or _zipped(path, self.inside))
 
 

@@ -1,8 +1,8 @@
 """JSON as tables: a list of records, or a record a line. It has no header: columns are the keys that any record has.
 
 Which keys a record has may be what its person said, as many programs leave out what is empty. So a key that a record
-lacks is an empty cell, and where items or pairs are keys, one that no record has is a column of empty cells:
-`dprank.data.accounts.sniffed_as`. A person, an answer or a weight that no record at all has is refused, as a header is.
+lacks is an empty cell, and what is declared and no record has is a column of empty cells, of which `dprank check`
+tells: `dprank.data.accounts.sniffed_as`. What is no record is a row of empty cells, and no records are no rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read_json(given: Given) -> Sniffed:
     Raises
     ------
     ValueError
-        Naming the file: where it is not whole, holds no record, or several lists of them.
+        Naming the file: where it is not whole, holds no list, or several.
     """
     text, encoding = _decoded(given)
     found = _loaded(text)
@@ -42,13 +42,7 @@ def read_json(given: Given) -> Sniffed:
 
 
 def read_json_lines(given: Given) -> Sniffed:
-    """A record a line; a line that is none is a row of empty cells, and refuses nothing.
-
-    Raises
-    ------
-    ValueError
-        Naming the file, where no line is a record.
-    """
+    """A record a line; a line that is none is a row of empty cells, and refuses nothing."""
     text, encoding = _decoded(given)
     lines = (line for line in text.split("\n") if line.strip())
     return _table(given, map(_loaded, lines), f"JSON in {encoding}, a record a line")
@@ -91,27 +85,25 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _listed(given: Given, found: Any) -> list[Any]:
-    """The records of a file; an object without a list of them is one."""
-    if not isinstance(found, dict):
-        return found if isinstance(found, list) else []
-    lists = [it for it in found.values() if isinstance(it, list) and any(isinstance(one, dict) for one in it)]
-    if len(lists) > 1:
-        raise ValueError(f"{given.name} is JSON with {len(lists)} lists of records; one is needed, or a record a line")
-    return lists[0] if lists else [found]
+    """The records of a file; an object without a list is one."""
+    if isinstance(found, dict):
+        lists = [it for it in found.values() if isinstance(it, list)]
+        if len(lists) > 1:
+            raise ValueError(f"{given.name} is JSON with {len(lists)} lists; one, of records, is needed")
+        found = lists[0] if lists else [found]
+    if not isinstance(found, list):
+        raise ValueError(f'{given.name} is JSON without records; a list of them is needed: [{{"who": 1, …}}, …]')
+    return found
 
 
 def _table(given: Given, found: Iterable[Any], said: str) -> Sniffed:
     """Records as rows; what is no record, or has too many keys, is a row of empty cells."""
-    given_rows = list(found)
-    if not any(isinstance(it, dict) for it in given_rows):
-        what = "holds no record" if given_rows else "is empty"
-        raise ValueError(f'{given.name} {what}; objects are needed: {{"who": 1, …}}')
-    records = [it if isinstance(it, dict) and len(it) <= MOST_KEYS else {} for it in given_rows]
+    records = [it if isinstance(it, dict) and len(it) <= MOST_KEYS else {} for it in found]
     names = list(dict.fromkeys(key for record in records for key in record))
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"{given.name} has more than {MOST_COLUMNS:,} keys")
     columns = [_column(given, records, name) for name in names]
-    return Sniffed(table_of([_plain(it) for it in names], columns), said, keyed=True)
+    return Sniffed(table_of([_plain(it) for it in names], columns, len(records)), said, keyed=True)
 
 
 def _column(given: Given, records: list[dict[str, Any]], name: str) -> list[str]:

@@ -9,10 +9,8 @@ import os
 import re
 import sqlite3
 import struct
-import subprocess
 import sys
 import tempfile
-import zipfile
 from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime
@@ -188,11 +186,14 @@ def test_broken_files_are_one_line_and_cost_nothing(end, tmp_path, capsys):
     whole = path.read_bytes()
     assert run(capsys, "check", *flags(path))[0] == 0
     path.write_bytes(b"")
-    broken("empty" if end != ".json" else "damaged")
+    if end != ".jsonl":
+        broken("empty" if end != ".json" else "damaged")
     path.write_bytes(as_csv(header, rows))
-    broken({".json": "damaged", ".jsonl": "no record"}.get(end, "begins as none does"))
+    if end != ".jsonl":  # of which each line is one person's
+        broken({".json": "damaged"}.get(end, "begins as none does"))
     write(path, ["id", "what"], rows)
-    broken("'who'")
+    if "json" not in end:
+        broken("'who'")
     if "json" not in end and end not in (".feather", *STATISTICS):  # which hold no name twice
         write(path, ["who", "what", "what"], [[*row, "flu"] for row in rows])
         broken("'what'")
@@ -265,37 +266,31 @@ def test_one_of_several_sheets_is_named(write, end, tmp_path, capsys):
     assert run(capsys, "release", "topk", "--counts", counts, "--plan", plan, *more)[0] == 0
 
 
-FAR = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-from dprank.data.sniffing import sniff
-try:
-    sniff(sys.argv[1])
-except ValueError as error:
-    print(error)
-"""
+@each("far", ["B51", "AZ2"])
+def test_a_cell_far_from_the_table_is_told_before_room_is_made_for_it(far, tmp_path, monkeypatch):
+    monkeypatch.setattr(workbooks, "MOST_CELLS", 100)
+    path = tmp_path / "far.xlsx"
+    write_xlsx(path, {"one": [["who", "what"], ["ann", "flu"]]})
+    assert sniff(path).frame["who"].tolist() == ["ann"]
+    write_xlsx(path, {"one": [["who", "what"], ["ann", Raw(f'<c r="{far}"><v>1</v></c>')]]})
+    with refused("far.xlsx", "which is more than 100 places"):
+        sniff(path)
 
 
-@pytest.mark.slow
-def test_no_workbook_and_nothing_packed_takes_the_machine(tmp_path, monkeypatch):
-    """A cell at the far end of a sheet would end the process: room is made for all before it."""
-    far, rows = tmp_path / "far.xlsx", [["who"], ["ann"], [Raw('<c r="XFD1048576"><v>1</v></c>')]]
-    write_xlsx(far, {"one": rows})
-    done = subprocess.run([sys.executable, "-c", FAR, far], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "row 1,048,576 and column 16,384" in done.stdout
-    cells = '<table:table-cell table:number-columns-repeated="16384" office:value-type="float" office:value="1"/>'
-    write_ods(tmp_path / "far.ods", {"one": [["who"], [Raw(cells)]]})
-    with zipfile.ZipFile(tmp_path / "far.ods") as file:
-        parts = {it: file.read(it) for it in file.namelist()}
-    parts["content.xml"] = b'<table:table-row table:number-rows-repeated="1048575">'.join(
-        parts["content.xml"].rsplit(b"<table:table-row>", 1)
-    )
-    with zipfile.ZipFile(tmp_path / "far.ods", "w") as file:
-        for name, raw in parts.items():
-            file.writestr(name, raw)
-    with refused("far.ods is damaged"):
-        sniff(tmp_path / "far.ods")
+def test_a_reader_that_gives_up_is_a_damaged_file(tmp_path, monkeypatch):
+    class PanicException(BaseException):
+        """As compiled readers raise it."""
+
+    def gives_up(path):
+        raise PanicException
+
+    write_xlsx(tmp_path / "a.xlsx", {"one": [["who"], ["ann"]]})
+    monkeypatch.setattr("python_calamine.load_workbook", gives_up)
+    with refused("a.xlsx is damaged"):
+        sniff(tmp_path / "a.xlsx")
+
+
+def test_nothing_packed_takes_the_machine(tmp_path, monkeypatch):
     for module in (packed, workbooks):
         monkeypatch.setattr(module, "MOST_BYTES", 1 << 16)
     write_xlsx(tmp_path / "a.xlsx", {"one": [["who"], ["x" * (1 << 16)]]})
@@ -426,15 +421,15 @@ def test_bytes_of_json_that_are_no_text(tmp_path):
 
 
 @each("text, said", [
-    ('{"total": 2, "rows": [{"a": 1}, {"a": 2}]}', None), ('{"a": 1}\n{"a": 2}\n', None), ('{"x": 1}\n]', None),
-    (' [\n {"a": 1}, {"a": 2}]', None), ('{"x": [{"a": 1}], "y": [{"a": 2}]}', "2 lists of records"),
-    ('7', "is empty"), ("[]", "is empty"), ("[[1, 2]]", "no record"), ('["a"]', "no record"),
-    ("[{]", "damaged"), ("[" * 9999, "damaged"),
+    ('{"total": 2, "rows": [{"a": 1}, {"a": 2}]}', 2), ('{"a": 1}\n{"a": 2}\n', 2), ('{"x": 1}\n]', 2),
+    (' [\n {"a": 1}, {"a": 2}]', 2), ('{"x": [{"a": 1}], "y": [{"a": 2}]}', "2 lists"), ('7', "without records"),
+    ("[]", 0), ('{"rows": []}', 0), ("[[1, 2]]", 1), ('["a", {"a": 1}]', 2), ("[{]", "damaged"),
+    ("[" * 9999, "damaged"),
 ])  # fmt: skip
 def test_what_of_json_is_a_table(text, said, tmp_path):
     (tmp_path / "a.json").write_text(text)
-    if said is None:
-        assert len(sniff(tmp_path / "a.json").frame) == 2
+    if isinstance(said, int):
+        assert len(sniff(tmp_path / "a.json").frame) == said
     else:
         with refused("a.json", said):
             sniff(tmp_path / "a.json")
@@ -452,6 +447,32 @@ def test_no_record_decides_which_items_there_are(tmp_path, capsys):
         assert code == 0
         said.append(run(capsys, "check", path, *words)[1])
     assert ["no record has 'yew'" in it for it in said] == [False, True, True]
+
+
+#: Lists of records, and whether `who` or `what` is a key of none.
+RECORDS = {
+    "[]": True, '[{"who": "a", "what": "oak"}]': False, "[{}]": True, '["who"]': True,
+    '[{"what": "oak"}, {"who": 1}, 7]': False, '[{"who": 1, "WHO": 2}, {"who": 3, "what": "oak", "x": [1]}]': False,
+}  # fmt: skip
+
+
+@each("rows, lacks", RECORDS.items())
+@each("end", [".json", ".jsonl"])
+def test_no_record_decides_whether_a_file_is_refused(rows, lacks, end, tmp_path, capsys):
+    """Nobody, somebody alone, and what is no record: all are released, and only `check` says which keys none has."""
+    path = tmp_path / f"a{end}"
+    path.write_text(rows if end == ".json" else "\n".join(map(json.dumps, json.loads(rows))))
+    more = ["--items", "oak,yew", "--person", "who", "--item", "what"]
+    assert run(capsys, "release", "topk", path, *more, "--k", "1", "--epsilon", "1000")[0] == 0
+    code, out = run(capsys, "check", path, *more)[:2]
+    assert (code, "no record has" in out) == (0, lacks)
+
+
+def test_keys_alike_are_one_column_and_two_filled_are_none(tmp_path):
+    records = [{"Who": 1, "what": 1}, {"who ": 2, "what": 1}, {"who": 3, "WHO": 4, "what": 1}]
+    (tmp_path / "a.json").write_text(json.dumps(records))
+    taken = replace(WHO, clean=("strip", "casefold")).read(tmp_path / "a.json")
+    assert (taken.kept, taken.left_out["no person"]) == (2, 1)
 
 
 def test_arrow_as_parquet_and_bytes_beyond_it(tmp_path):
