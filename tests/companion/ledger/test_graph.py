@@ -12,6 +12,7 @@ from ledgers import ENTRY, WRONG
 from companion.ledger.files import Claim
 from companion.ledger.graph import _counted, graph, layers, nodes, proof_map, reduction
 from companion.ledger.scoreboard import Entry
+from companion.ledger.verdicts import verdict
 
 
 def reached(uses):
@@ -122,4 +123,4 @@ def test_a_map_of_what_rests_on_nothing_says_so():
     ],
 )
 def test_verdicts_are_counted_in_words(verdicts, said):
-    assert _counted(verdicts) == said
+    assert _counted(map(verdict, verdicts)) == said

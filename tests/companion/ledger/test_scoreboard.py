@@ -12,7 +12,8 @@ from bs4 import BeautifulSoup
 from companion.ledger.claim import Check, Record
 from companion.ledger.files import find_root, load_ledger
 from companion.ledger.latex import latex
-from companion.ledger.scoreboard import PAPERS, Scoreboard, entries, ledger_files
+from companion.ledger.papers import PAPERS
+from companion.ledger.scoreboard import Scoreboard, entries, ledger_files
 
 LEDGER = """\
 - {id: 'cai2025:a', where: A, kind: theorem, statement: 'first <one>', chapter: 01-x, verdict: refuted, method: exact,
@@ -194,7 +195,7 @@ def test_all_of_the_ledger_can_be_said_in_latex():
 
 def test_every_file_of_the_ledger_has_a_heading():
     files = {path.stem for path in (find_root() / "data" / "claims").glob("*.yml")}
-    assert files == set(PAPERS), "PAPERS of companion.ledger.scoreboard names them"
+    assert files == set(PAPERS), "PAPERS of companion.ledger.papers names them"
 
 
 def test_an_instance_in_words_has_the_numbers_of_the_build(board, tmp_path):
