@@ -16,7 +16,7 @@ import yaml
 
 from companion.ledger.card import fill
 from companion.ledger.files import Claim
-from companion.ledger.papers import PAPERS, paper_of
+from companion.ledger.papers import names, paper_of
 from companion.ledger.verdicts import PENDING, VERDICTS, Verdict, verdict
 
 HISTORY = "data/history.yml"
@@ -180,7 +180,7 @@ def told(changes: Iterable[Change], ledger: Mapping[str, Claim]) -> str:
     for kinds in versions.values():
         kinds["changed"].reverse()
     stems = {it.paper for kinds in versions.values() for rows in kinds.values() for it in rows}
-    papers = {it.key: it.name for it in PAPERS.values() if it.key in stems}
+    papers = {stem: name for stem, name in names().items() if stem in stems}
     return fill("changes.html", versions=dict(reversed(versions.items())), ledger=ledger, papers=papers).replace(
         "\n", ""
     )

@@ -12,7 +12,20 @@ from typing import Any
 
 import yaml
 
-__all__ = ["COPIES", "PAPERS", "PRINTED", "Copy", "Paper", "Source", "copies", "families", "how_many", "paper_of"]
+__all__ = [
+    "COPIES",
+    "NUMBERS",
+    "PAPERS",
+    "PRINTED",
+    "Copy",
+    "Paper",
+    "Source",
+    "copies",
+    "families",
+    "how_many",
+    "names",
+    "paper_of",
+]
 
 COPIES = "data/papers.yml"
 
@@ -91,15 +104,20 @@ _EVERY = (
     Paper(key="guide", short="What the guide promises", ours=True),
 )
 #: All by key, in the order of tables; and those that are printed.
-PAPERS: Mapping[str, Paper] = {it.key: it for it in _EVERY}
+PAPERS = {it.key: it for it in _EVERY}
 PRINTED = tuple(it for it in _EVERY if not it.ours)
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def paper_of(claim: str) -> Paper:
     """Whose claim it is, by its id; of a paper that is not here, no more than its key."""
     key = claim.partition(":")[0]
     return PAPERS.get(key) or Paper(key=key, short=key)
+
+
+def names() -> dict[str, str]:
+    """What everybody is called whose claims there are, by key, in the order of tables."""
+    return {it.key: it.name for it in PAPERS.values()}
 
 
 def families() -> dict[str, str]:
@@ -109,7 +127,7 @@ def families() -> dict[str, str]:
 
 def how_many(papers: int = len(PRINTED)) -> str:
     """Their number in words, as in "the four papers"."""
-    return _NUMBERS[papers] if papers < len(_NUMBERS) else str(papers)
+    return NUMBERS[papers] if papers < len(NUMBERS) else str(papers)
 
 
 # ---------------------------------------------------------------- what was read

@@ -16,8 +16,8 @@ import yaml
 
 from companion.ledger.card import anchor, fill
 from companion.ledger.files import Page
-from companion.ledger.papers import copies, paper_of
-from companion.ledger.scoreboard import NAMES, Entry
+from companion.ledger.papers import copies, names, paper_of
+from companion.ledger.scoreboard import Entry
 
 __all__ = ["FOLDER", "ran", "result_pages", "results_list", "script_of", "with_results", "words_of"]
 
@@ -139,7 +139,7 @@ def read_version(root: Path, paper: str) -> str:
 
 def results_list(entries: Iterable[Entry]) -> str:
     """Links to all pages, a paper after the other, on one line of HTML."""
-    papers: dict[str, list[Entry]] = {name: [] for name in NAMES}
+    papers: dict[str, list[Entry]] = {name: [] for name in names().values()}
     for it in entries:
         if it.claim.page:
             papers.setdefault(it.paper, []).append(it)

@@ -19,11 +19,9 @@ from companion.ledger.claim import Check, Record, decisive
 from companion.ledger.files import ALLOWED, PLACE, Claim, find_root, load_ledger
 from companion.ledger.judge import Difference, differing
 from companion.ledger.latex import latex
-from companion.ledger.papers import PAPERS, paper_of
+from companion.ledger.papers import PAPERS, names, paper_of
 from companion.ledger.verdicts import ALL, HOLDS, READING, Verdict, verdict
 
-#: Whose claims there are, in the order of tables.
-NAMES = tuple(it.name for it in PAPERS.values())
 #: What an author is told first, and what is said where there is none.
 GRAVEST = {"privacy broken": "No promise of privacy is broken.", "theorem false": "No main statement is false."}
 #: Where claims are counted, those that do not come out as the ledger says.
@@ -204,7 +202,7 @@ class Scoreboard:
             index="paper", columns="verdict", aggfunc="sum", margins=True, margins_name="all", fill_value=0
         )
         table = sums["certified"].astype(str) + " of " + sums["claims"].astype(str)
-        order = [it for it in (*NAMES, "all") if it in table.index]
+        order = [it for it in (*names().values(), "all") if it in table.index]
         kinds = [it.words for it in ALL if it.shown and it.words in table]
         return table.loc[order, [*kinds, "all"]].rename_axis(index=None, columns=None)
 
@@ -213,7 +211,7 @@ class Scoreboard:
         those = [(it.paper, one.stands) for it in self.entries for one in it.certificates if one.shows == "violated"]
         papers, stands = zip(*those, strict=True)
         table = pd.crosstab(pd.Series(papers), pd.Series(stands), margins=True, margins_name="all")
-        order = [it for it in (*NAMES, "all") if it in table.index]
+        order = [it for it in (*names().values(), "all") if it in table.index]
         table = table.reindex(index=order, columns=[*STANDS, "all"], fill_value=0)
         return table.rename_axis(index=None, columns=None)
 
@@ -236,7 +234,7 @@ class Scoreboard:
             frame.loc[frame.id.isin(self.differing), column] = DIFFERS
         frame = frame[frame[column].isin(order)]
         table = pd.crosstab(frame.paper, frame[column])
-        table = table[[it for it in order if it in table]].loc[[it for it in NAMES if it in table.index]]
+        table = table[[it for it in order if it in table]].loc[[it for it in names().values() if it in table.index]]
         table.loc["all"] = table.sum()
         return table.assign(all=table.sum(axis=1)).rename_axis(index=None, columns=None)
 

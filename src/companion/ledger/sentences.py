@@ -18,13 +18,11 @@ import yaml
 from companion.ledger.card import Html, fill
 from companion.ledger.claim import Record
 from companion.ledger.files import Claim, find_root, load_ledger
-from companion.ledger.papers import COPIES, PAPERS, Copy, copies, paper_of
+from companion.ledger.papers import COPIES, Copy, copies, names, paper_of
 
 __all__ = ["REASONS", "Reading", "Sentence", "load_papers", "load_sentences", "sentence_file"]
 
 FOLDER = "data/sentences"
-#: What each paper is called.
-NAMES = {it.key: it.name for it in PAPERS.values()}
 #: Why a sentence is not judged.
 REASONS = {
     "history": "who did what, and when",
@@ -71,7 +69,7 @@ def load_sentences(root: Path, ledger: Mapping[str, Claim]) -> list[Sentence]:
     for claim in ledger.values():
         if paper_of(claim.id).key in found and claim.id not in named and not claim.ours:
             raise ValueError(f"{FOLDER}: {claim.id}: named by no sentence; allowed: one that does, or ours: true")
-    order = [it for it in PAPERS if it in found] + [it for it in found if it not in PAPERS]
+    order = sorted(found, key=lambda it: (*names(), it).index(it))
     return [sentence for paper in order for sentence in found[paper]]
 
 
@@ -136,14 +134,14 @@ class Reading:
 
     def copies(self) -> Html:
         """Of each paper: identifier, date, digest of the text, what it lacks; and the authors' own files."""
-        return Html(fill("copies.html", papers=self.papers, names=NAMES, ledger=self.ledger))
+        return Html(fill("copies.html", papers=self.papers, names=names(), ledger=self.ledger))
 
     def counts(self) -> pd.DataFrame:
         """Sentences by paper: all, those that a claim judges, and the others by reason."""
         rows = Counter((it.paper, it.not_judged or "judged") for it in self.sentences)
-        papers = [it for it in PAPERS if any(paper == it for paper, _ in rows)]
+        papers = [it for it in names() if any(paper == it for paper, _ in rows)]
         table = pd.DataFrame({kind: [rows[paper, kind] for paper in papers] for kind in ("judged", *REASONS)})
-        table.index = pd.Index([PAPERS[it].name for it in papers])
+        table.index = pd.Index([names()[it] for it in papers])
         table.loc["all"] = table.sum()
         table.insert(0, "sentences", table.sum(axis=1))
         return table
@@ -153,7 +151,7 @@ class Reading:
         papers: dict[str, list[Sentence]] = {}
         for it in self.sentences:
             papers.setdefault(it.paper, []).append(it)
-        said = {"names": NAMES, "ledger": self.ledger, "verdicts": self.verdicts, "reasons": REASONS}
+        said = {"names": names(), "ledger": self.ledger, "verdicts": self.verdicts, "reasons": REASONS}
         return Html(fill("sentences.html", papers=papers, **said))
 
     def not_as_printed(self) -> Html:
