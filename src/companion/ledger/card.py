@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from companion.ledger.claim import RELATIONS, Check, Record, decisive
 from companion.ledger.files import Claim
 from companion.ledger.papers import paper_of
-from companion.ledger.verdicts import HOLDS
+from companion.ledger.verdicts import HOLDS, Verdict
 
 __all__ = ["Html", "anchor", "card", "counterexample", "fill", "show_number", "typeset"]
 
@@ -113,6 +113,7 @@ _TEMPLATES.filters |= {
     "observation": _observation,
     "sign": RELATIONS.__getitem__,
     "typeset": typeset,
+    "words": lambda said: said.words if isinstance(said, Verdict) else said,
     "word": {True: "true", False: "false", None: "undecided"}.__getitem__,
 }
 

@@ -24,7 +24,10 @@ SHOWN = 4
 
 
 class Point(NamedTuple):
-    """What was expected of a claim and what was observed, with the checks that tell, those that fail first."""
+    """What was expected of a claim and what was observed, with the checks that tell, those that fail first.
+
+    A verdict is said by its key, as in the ledger, to whoever builds; pages show its words.
+    """
 
     expected: str
     observed: str
@@ -127,7 +130,7 @@ def _points(claim: Claim, record: Record, may_be_undecided: bool) -> Iterator[Po
     if record.verdict != claim.verdict and not (record.verdict == UNDECIDED and may_be_undecided):
         telling = [check for check in record.checks if check.about not in HELD]
         telling.sort(key=lambda check: check.outcome is True)
-        yield Point(claim.verdict.words, record.verdict.words, tuple(telling))
+        yield Point(claim.verdict, record.verdict, tuple(telling))
     for about, what in HELD.items():
         checks = [check for check in record.checks if check.about == about]
         for outcome, state in ((False, "false"), (None, "undecided")):
@@ -144,11 +147,11 @@ def summary(
     counts = {verdict: derived.count(verdict) for verdict in ALL if verdict in derived}
     settled = sum(n for verdict, n in counts.items() if verdict != UNDECIDED)
     line = f"{settled} claim{'' if settled == 1 else 's'} settled"
-    if shown := ", ".join(f"{n} {verdict.words}" for verdict, n in counts.items()):
+    if shown := ", ".join(f"{n} {verdict}" for verdict, n in counts.items()):
         line += f": {shown}"
     for verdict in reversed(VERDICTS):
         if n := sum(claim.verdict == verdict and not verdict.settled for claim in ledger.values()):
-            line += f"; {n} {verdict.words}"
+            line += f"; {n} {verdict}"
     if differing:
         line += f"; {len(differing)} differ{'s' if len(differing) == 1 else ''} from the ledger"
     return line

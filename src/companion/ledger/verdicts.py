@@ -29,8 +29,8 @@ class Verdict(str):
 
     Examples
     --------
-    >>> REFUTED == "refuted", REFUTED.css, REFUTED.one, REFUTED.wrong
-    (True, 'claim-verdict-refuted', 'is refuted', True)
+    >>> REFUTED == "refuted", REFUTED.css, REFUTED.wrong
+    (True, 'claim-verdict-refuted', True)
     """
 
     key: str
