@@ -1,4 +1,4 @@
-"""Write what follows from the table of papers: pages of errata, what leads to them, and how many papers there are.
+"""Write what follows from the tables of papers and claims: pages of errata, what leads to them, the README's counts.
 
     python book/papers.py
 
@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from companion.ledger.files import load_ledger
+from companion.ledger.front import counts
 from companion.ledger.papers import NUMBERS, PRINTED, Paper, how_many
 
 ROOT = Path(__file__).parents[1]
 #: Where the pages of errata are listed.
 LIST = "notebooks/91-errata.ipynb"
+#: What the README says of all statements, as the records of the standard profile have it.
+STATED = (
+    "{claims} statements have been put to the test by machine: {hold} simply hold, {slips} have a slip of the pen, "
+    "{wrong} need a change, {unchecked} could not be checked, and {broken} of the {wrong} break a promise"
+)
+RECORDS = "data/expected/standard.json"
 #: What is said of all papers: three or more are all, if not "the other three".
 COUNTED = re.compile(rf"(?<!\bother )\b({'|'.join(NUMBERS[3:])})(?= papers\b)", re.IGNORECASE)
 
@@ -55,6 +63,21 @@ def counted(text: str, papers: Sequence[Paper]) -> str:
     return COUNTED.sub(lambda it: number.capitalize() if it[0][0].isupper() else number, text)
 
 
+def stated(text: str, numbers: Mapping[str, str]) -> str:
+    """The README with how many statements there are, and how they stand; what is last in it is in words."""
+    said = {
+        name: how_many(int(number)) if name in ("unchecked", "broken") else number for name, number in numbers.items()
+    }
+    old = r"\s+".join(r"\w+" if "{" in word else re.escape(word) for word in STATED.split())
+    return re.sub(old, lambda it: _wrapped(STATED.format(**said), it[0]), text)
+
+
+def _wrapped(text: str, like: str) -> str:
+    """A sentence with its lines broken behind the same words."""
+    words, blanks = text.split(), re.findall(r"\s", like)
+    return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
+
+
 def written(root: Path, papers: Sequence[Paper] = PRINTED) -> Iterator[tuple[Path, str]]:
     """Every file that follows from the table, with its text."""
     first, *others = papers
@@ -64,7 +87,10 @@ def written(root: Path, papers: Sequence[Paper] = PRINTED) -> Iterator[tuple[Pat
     for name, change in {"_toc.yml": contents, "notebooks/profiles.yml": late, LIST: listed}.items():
         text = change((root / name).read_text(encoding="utf-8"), papers)
         yield root / name, counted(text, papers) if name == LIST else text
-    for path in [root / "README.md", root / "CITATION.cff", *root.glob("book/*.md"), *root.glob("notebooks/*.ipynb")]:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    records = json.loads((root / RECORDS).read_bytes())["records"]
+    yield root / "README.md", counted(stated(readme, counts(load_ledger(root), records)), papers)
+    for path in [root / "CITATION.cff", *root.glob("book/*.md"), *root.glob("notebooks/*.ipynb")]:
         if path != root / LIST and COUNTED.search(text := path.read_text(encoding="utf-8")):
             yield path, counted(text, papers)
 

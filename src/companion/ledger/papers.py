@@ -125,9 +125,9 @@ def families() -> dict[str, str]:
     return {it.family: it.short for it in PRINTED if it.family}
 
 
-def how_many(papers: int = len(PRINTED)) -> str:
-    """Their number in words, as in "the four papers"."""
-    return NUMBERS[papers] if papers < len(NUMBERS) else str(papers)
+def how_many(number: int = len(PRINTED)) -> str:
+    """A number in words up to twelve: of the papers, as in "the four papers", or another."""
+    return NUMBERS[number] if number < len(NUMBERS) else str(number)
 
 
 # ---------------------------------------------------------------- what was read

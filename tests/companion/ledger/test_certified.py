@@ -179,7 +179,7 @@ def test_the_three_counts_are_those_of_the_checker(board: Scoreboard) -> None:
     said = ", ".join(f"{table.loc['all', stands]} {stands}" for stands in STANDS)
     assert done[-4] == f"violated: {said}"
     assert table.loc["all", "all"] == table.drop("all")["all"].sum() == table.loc["all", list(STANDS)].sum()
-    for paper in PRINTED:
+    for paper in (it for it in PRINTED if it.name in table.index):
         line = BeautifulSoup(board.errata(paper.key), "html.parser").select_one(".errata-stands").get_text()
         assert ", ".join(f"{table.loc[paper.name, stands]} {stands}" for stands in STANDS) in line
 

@@ -29,7 +29,15 @@ ROOT = find_root(Path(__file__))
 WRITE = runpy.run_path(str(ROOT / "book/papers.py"))
 #: What a paper needs, by the place.
 COPIED = ("README.md", "CITATION.cff", "_toc.yml", "data/papers.yml", "book/references.bib", "data/claims/*.yml")
-COPIED += ("data/sentences/*.yml", "book/*.md", "notebooks/*", "certificates/*.py", "data/certificates/uncovered-*.yml")
+COPIED += (
+    "book/_static/search.js",
+    "data/expected/standard.json",
+    "data/sentences/*.yml",
+    "book/*.md",
+    "notebooks/*",
+    "certificates/*.py",
+)
+COPIED += ("data/certificates/uncovered-*.yml",)
 FIFTH = Paper(key="nobody1999", short="Nobody", year=1999, authors="Nobody and Noone", errata="98-errata-nobody1999")
 SENTENCE = re.compile(r"of the other (\w+) papers we had no code")
 
@@ -37,7 +45,10 @@ SENTENCE = re.compile(r"of the other (\w+) papers we had no code")
 def lacking(root: Path, those: Sequence[Paper] = PRINTED) -> list[str]:
     """The places where a paper is not, or where something is of no paper."""
     known = {it.key for it in those} | {it.key for it in PAPERS.values() if it.ours}
-    texts = {name: (root / name).read_text("utf-8") for name in ("book/references.bib", "book/index.md")}
+    texts = {
+        name: (root / name).read_text("utf-8")
+        for name in ("book/references.bib", "book/index.md", "book/_static/search.js")
+    }
     read, uncoded = copies(root), SENTENCE.search((root / "notebooks/97-what-was-read.ipynb").read_text("utf-8"))
     found = [f"papers.py: {it.stem}" for it in (root / "data/claims").glob("*.yml") if it.stem not in known]
     for it in those:
@@ -46,6 +57,8 @@ def lacking(root: Path, those: Sequence[Paper] = PRINTED) -> list[str]:
             f"data/sentences/{it.key}.yml": any((root / "data/sentences").glob(f"{it.key}*.yml")),
             "data/papers.yml": it.key in read,
             "book/references.bib": f"{{{it.key},\n" in texts["book/references.bib"],
+            "book/_static/search.js": set(_others(it))
+            <= set(re.findall(r'(\w+): "\w+"', texts["book/_static/search.js"])),
             "book/index.md": f"{{cite:t}}`{it.key}`," in texts["book/index.md"],
         }
         found += [f"{place}: {it.key}" for place, there in places.items() if not there]
@@ -56,6 +69,11 @@ def lacking(root: Path, those: Sequence[Paper] = PRINTED) -> list[str]:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             found.append(f"book/papers.py writes {path.relative_to(root).as_posix()}")
     return found
+
+
+def _others(paper: Paper) -> list[str]:
+    """Names of all authors but the first, as a search has them."""
+    return [name.lower() for name in re.findall(r"[\w-]+", paper.authors.replace(" and ", ", "))[1:]]
 
 
 def test_each_paper_stands_wherever_it_must() -> None:
@@ -106,6 +124,7 @@ SENTENCES = """\
 READ = """
 nobody1999: {identifier: arXiv 9901.00001, dated: 1 January 1999, digest: 0, lacks: Nothing., sources: []}
 """
+UNCODED = [how_many(sum(not it.sources for it in copies(ROOT).values()) + more) for more in (0, 1)]
 ROW = "| {cite:t}`alabi2022`, aggregating rankings"
 #: By hand, in the order of `book/contribute.md`: the place, and what one does there.
 STEPS: dict[str, Callable[[Path], object]] = {
@@ -114,7 +133,10 @@ STEPS: dict[str, Callable[[Path], object]] = {
     "data/claims/nobody1999.yml": lambda path: _append(path, CLAIMS),
     "data/sentences/nobody1999.yml": lambda path: _append(path, SENTENCES),
     "book/index.md": lambda path: _instead(path, ROW, f"| {{cite:t}}`nobody1999`, nothing | all |\n{ROW}"),
-    "notebooks/97-what-was-read.ipynb": lambda path: _instead(path, "other three papers", "other four papers"),
+    "book/_static/search.js": lambda path: _instead(path, "const same = {", 'const same = { noone: "nobody",'),
+    "notebooks/97-what-was-read.ipynb": lambda path: _instead(
+        path, f"other {UNCODED[0]} papers", f"other {UNCODED[1]} papers"
+    ),
 }
 
 
@@ -137,7 +159,10 @@ def test_a_fifth_paper_is_missed_wherever_it_is_not(book: Path) -> None:
     assert lacking(book)[0] == "papers.py: nobody1999", "the table itself"
     _write(book, five)
     assert lacking(book, five) == []
-    assert "Five papers say" in (book / "README.md").read_text(encoding="utf-8")
+    said = " ".join((book / "README.md").read_text(encoding="utf-8").split())
+    assert f"{how_many(len(five)).capitalize()} papers say" in said
+    number = sum(not paper_of(it).ours for it in load_ledger(book))
+    assert f" {number} statements have been put to the test by machine" in said
     assert load(Layout(book), "smoke")["98-errata-nobody1999"].late
 
 
@@ -147,7 +172,7 @@ def test_contribute_names_the_places() -> None:
     )
     for place in (*STEPS, "src/companion/ledger/papers.py", ".venv/bin/python book/papers.py"):
         assert f"`{place.replace('nobody1999', '<paper>')}`" in said, place
-    assert len(re.findall(r"^\d\. ", said, re.MULTILINE)) == len(STEPS) + 1 == 7
+    assert len(re.findall(r"^\d\. ", said, re.MULTILINE)) == len(STEPS) + 1 == 8
 
 
 def test_all_that_lists_papers_has_a_fifth(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
