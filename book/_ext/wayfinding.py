@@ -250,7 +250,7 @@ def elsewhere(_name: str, source: str, text: str, *_: Any, **__: Any) -> tuple[l
 
 def worded(name: str, _source: str, text: str, *_: Any, **__: Any) -> tuple[list[nodes.Node], list[Any]]:
     """A verdict in its words, where Jupyter Book builds a page without `companion book`."""
-    return [nodes.Text(said(name, text))], []
+    return [nodes.Text(said(name, text).removeprefix("\\"))], []
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
