@@ -19,6 +19,8 @@ from pylatexenc.latex2text import LatexNodes2Text
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from companion.ledger.verdicts import said, verdict
+
 #: Pages that have another name now.
 MOVED = {
     "10-aggregation-lower-bounds": "11-aggregation-lower-bounds",
@@ -182,7 +184,7 @@ def claims(app: Sphinx) -> None:
         url, name = f"notebooks/{it['chapter']}.html", it["id"].replace(":", "-")
         if it["chapter"].join(("notebooks/", "")) not in app.env.found_docs:
             continue
-        title = f"{it['where']} · {it['paper']}: {it['verdict']}"
+        title = f"{it['where']} · {it['paper']}: {verdict(it['verdict']).words}"
         app.found.append([title, "", f"{url}#{name}", f"{it['statement']} {it['why']}"])
         app.previews[f"{url}#{name}"] = f"<b>{escape(title)}</b><p>{escape(it['statement'])}</p>"
 
@@ -246,10 +248,17 @@ def elsewhere(_name: str, source: str, text: str, *_: Any, **__: Any) -> tuple[l
     return [nodes.emphasis(source, f"(in the whole book: {text})")], []
 
 
+def worded(name: str, _source: str, text: str, *_: Any, **__: Any) -> tuple[list[nodes.Node], list[Any]]:
+    """A verdict in its words, where Jupyter Book builds a page without `companion book`."""
+    return [nodes.Text(said(name, text).removeprefix("\\"))], []
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Entry point of the extension."""
     app.add_role("from", elsewhere)
     app.add_role("verdict", elsewhere)
+    for name in ("word", "signed", "means"):
+        app.add_role(name, worded)
     app.connect("builder-inited", start)
     app.connect("doctree-read", link_terms)
     app.connect("env-check-consistency", order)

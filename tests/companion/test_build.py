@@ -28,6 +28,7 @@ from test_site import needs_chromium
 from companion.instruments.seed import ROOT
 from companion.ledger.claim import Check
 from companion.ledger.files import load_ledger
+from companion.ledger.verdicts import in_words
 from companion.press import BuildError, UsageError
 from companion.press import execute as execution
 from companion.press.browser import check_in_browser
@@ -210,7 +211,9 @@ def test_a_verdict_that_differs_is_red_on_the_site(red: Built, book: Path) -> No
     assert "This copy differs from the ledger on this machine: 1 claim." in banner.get_text()
     assert [link["href"] for link in banner.find_all("a")] == ["../notebooks/01-first.html#mini2020-alg-1"]
     [card] = first.select(".claim.differs")
-    said = "Expected: holds. Observed here: refuted: one. It is 1; the statement says at most 0.5."
+    said = in_words(
+        "Expected: {word}`holds`. Observed here: {word}`refuted`: one. It is 1; the statement says at most 0.5."
+    )
     assert (card["id"], said in card.get_text()) == ("mini2020-alg-1", True)
     assert second.select(".claim")
     assert not second.select(".differs")

@@ -12,29 +12,11 @@ from markupsafe import Markup, escape
 
 from companion.ledger.claim import RELATIONS, Check, Record, decisive
 from companion.ledger.files import Claim
+from companion.ledger.papers import paper_of
+from companion.ledger.verdicts import HOLDS, Verdict
 
-__all__ = ["PAPERS", "Html", "anchor", "card", "counterexample", "fill", "show_number", "typeset"]
+__all__ = ["Html", "anchor", "card", "counterexample", "fill", "show_number", "typeset"]
 
-#: A sign for each verdict, where there is no room for its words.
-MARKS = {
-    "holds": "✓",
-    "needs a condition": "+",
-    "depends on the reading": "?",
-    "true but empty": "○",
-    "refuted": "✗",
-}
-#: Whose claims the ledger holds, by the file stem: four papers', and our own.
-PAPERS = {
-    "cai2025": "Cai et al. (2025)",
-    "busafekete2021": "Busa-Fekete et al. (2021)",
-    "qiao2021": "Qiao et al. (2021)",
-    "alabi2022": "Alabi et al. (2022)",
-    "audit": "This book's own promises",
-    "release": "What the tool promises",
-    "guide": "What the guide promises",
-}
-#: Promises of our own, which no paper prints.
-OURS = ("audit:", "release:", "guide:")
 ABOUT = {
     "printed": "as printed",
     "supplied": "with what we supply",
@@ -121,16 +103,17 @@ _TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
     undefined=jinja2.StrictUndefined,
 )
+_TEMPLATES.globals["HOLDS"] = HOLDS
 _TEMPLATES.filters |= {
     "about": _about,
     "anchor": anchor,
-    "paper": lambda claim: PAPERS.get(claim.id.split(":")[0], claim.id.split(":")[0]),
+    "paper": lambda claim: paper_of(claim.id).name,
     "markdown": markdown,
-    "mark": lambda verdict: MARKS.get(verdict, "…"),
     "number": show_number,
     "observation": _observation,
     "sign": RELATIONS.__getitem__,
     "typeset": typeset,
+    "words": lambda said: said.words if isinstance(said, Verdict) else said,
     "word": {True: "true", False: "false", None: "undecided"}.__getitem__,
 }
 
@@ -145,7 +128,7 @@ def card(claim: Claim, record: Record, profile: str, certificates: Sequence[Any]
 
     It is red where the record `differs` from the ledger, and says in what.
     """
-    said = {"main": decisive(record), "ours": claim.id.startswith(OURS), "certificates": certificates}
+    said = {"main": decisive(record), "ours": paper_of(claim.id).ours, "certificates": certificates}
     said["differs"] = differs
     return fill("card.html", claim=claim, record=record, profile=profile, **said)
 

@@ -20,9 +20,9 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from companion.ledger.card import PAPERS
 from companion.ledger.claim import Check
 from companion.ledger.files import find_root
+from companion.ledger.papers import PAPERS
 
 __all__ = ["STANDS", "Certificate", "Checker", "certificate_files", "load_certificates", "uncovered", "unlike"]
 
@@ -194,6 +194,8 @@ class Checker:
         """Lines that are not blank: of the engine, and of what each paper prints."""
         rows: Counter[str] = Counter()
         for path in (it for it in (self.root / CHECKER).glob("*.py") if it.stem != WRITER):
-            paper = PAPERS.get(path.stem.partition("_")[0], "engine")
-            rows[paper] += sum(bool(line.strip()) for line in path.read_text(encoding="utf-8").splitlines())
-        return pd.DataFrame({"lines": pd.Series(rows)}).loc[["engine", *(it for it in PAPERS.values() if it in rows)]]
+            paper = PAPERS.get(path.stem.partition("_")[0])
+            text = path.read_text(encoding="utf-8")
+            rows[paper.name if paper else "engine"] += sum(bool(line.strip()) for line in text.splitlines())
+        order = ["engine", *(it.name for it in PAPERS.values() if it.name in rows)]
+        return pd.DataFrame({"lines": pd.Series(rows)}).loc[order]

@@ -6,6 +6,7 @@ travel in the metadata of a notebook's output. The build holds them against the 
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 import numbers
@@ -15,6 +16,8 @@ from functools import wraps
 from typing import Any, ParamSpec, overload
 
 from IPython.display import display
+
+from companion.ledger.verdicts import CONDITION, EMPTY, HOLDS, READING, REFUTED, UNDECIDED, Verdict
 
 __all__ = [
     "RELATIONS",
@@ -34,7 +37,6 @@ __all__ = [
 ]
 
 P = ParamSpec("P")
-UNDECIDED = "undecided here"
 RELATIONS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
 #: What must be true whatever the verdict, in words.
 HELD = {"corrected": "the corrected statement", "argument": "a step of the argument"}
@@ -148,7 +150,7 @@ def argument(what: str, observed: float, relation: str, bound: float, *, error: 
     return Check(what, observed, relation, bound, "argument", error=error)
 
 
-def derive(checks: Iterable[Check]) -> str:
+def derive(checks: Iterable[Check]) -> Verdict:
     """Verdict on the printed statement that follows from `checks`.
 
     Readings of the printed statement are true (all their checks are), false (one check is), or undecided.
@@ -167,7 +169,7 @@ def derive(checks: Iterable[Check]) -> str:
     return _verdict((check.about, check.reading, check.outcome) for check in checks)
 
 
-def _verdict(checks: Iterable[tuple[str, str, bool | None]]) -> str:
+def _verdict(checks: Iterable[tuple[str, str, bool | None]]) -> Verdict:
     """By what each check is about, its reading and its outcome."""
     outcomes: dict[str, dict[str, list[bool | None]]] = {}
     for about, reading, outcome in checks:
@@ -178,12 +180,12 @@ def _verdict(checks: Iterable[tuple[str, str, bool | None]]) -> str:
     supplied = _all(outcomes.get("supplied", {}).get("", [False]))
     content = _all(outcomes.get("content", {}).get("", [True]))
     if readings >= {True, False}:
-        return "depends on the reading"
+        return READING
     if None in readings:
         return UNDECIDED
     if True in readings:
-        return {True: "holds", False: "true but empty", None: UNDECIDED}[content]
-    return {True: "needs a condition", False: "refuted", None: UNDECIDED}[supplied]
+        return {True: HOLDS, False: EMPTY, None: UNDECIDED}[content]
+    return {True: CONDITION, False: REFUTED, None: UNDECIDED}[supplied]
 
 
 def _all(outcomes: Iterable[bool | None]) -> bool | None:
@@ -194,14 +196,17 @@ def _all(outcomes: Iterable[bool | None]) -> bool | None:
 
 @dataclass(frozen=True)
 class Record:
-    """What a chapter observed about one claim of the ledger, and the verdict; shown as the claim's card."""
+    """What a chapter observed about one claim of the ledger, and the verdict; shown as the claim's card.
+
+    The verdict follows from the checks. One that is stored beside them is for readers of the file: nothing takes it.
+    """
 
     claim: str
     checks: tuple[Check, ...]
-    verdict: str = ""
+    verdict: Verdict = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "verdict", self.verdict or derive(self.checks))
+        object.__setattr__(self, "verdict", derive(self.checks))
 
     def __iter__(self) -> Iterator[Check]:
         return iter(self.checks)
@@ -220,16 +225,16 @@ class Record:
 
     def __str__(self) -> str:
         words = {True: "true", False: "false", None: "undecided"}
-        return "\n".join([f"{self.claim}: {self.verdict}", *(f"  {c}: {words[c.outcome]}" for c in self.checks)])
+        return "\n".join([f"{self.claim}: {self.verdict.words}", *(f"  {c}: {words[c.outcome]}" for c in self.checks)])
 
     def to_json(self) -> dict[str, Any]:
         """Plain Python for JSON."""
-        return {"claim": self.claim, "verdict": self.verdict, "checks": [check.to_json() for check in self.checks]}
+        return {"claim": self.claim, "verdict": self.verdict.key, "checks": [check.to_json() for check in self.checks]}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Record:
-        """Inverse of `to_json`."""
-        return cls(values["claim"], tuple(map(Check.from_json, values["checks"])), values["verdict"])
+        """Inverse of `to_json`; the verdict is derived anew."""
+        return cls(values["claim"], tuple(map(Check.from_json, values["checks"])))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
         return {"text/plain": str(self)}, {"claim": self.to_json()}

@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from companion.ledger.card import OURS, fill
-from companion.ledger.files import NEEDS_CORRECTION
+from companion.ledger.card import fill
 from companion.ledger.history import Change, erroneous
+from companion.ledger.papers import how_many
 from companion.ledger.scoreboard import Entry
 
 #: Where `book/_ext/share.py` puts it.
@@ -31,7 +31,7 @@ class Erratum:
     @property
     def since(self) -> str:
         """The day on which it became one."""
-        return next(change.date for change in self.past if change.now in NEEDS_CORRECTION)
+        return next(change.date for change in self.past if change.errs)
 
     @property
     def last(self) -> Change:
@@ -40,14 +40,14 @@ class Erratum:
     @property
     def stands(self) -> bool:
         """Whether it is one no more."""
-        return self.last.now not in NEEDS_CORRECTION
+        return not self.last.errs
 
 
 def feed(entries: Iterable[Entry], changes: Sequence[Change], author: str, base: str = "") -> bytes:
-    """All errata that the four papers ever had, the last changed first; links are relative, or to `base` if given."""
-    stated = {entry.claim.id: entry for entry in entries if not entry.claim.id.startswith(OURS)}
+    """All errata that the papers ever had, the last changed first; links are relative, or to `base` if given."""
+    stated = {entry.claim.id: entry for entry in entries if not entry.ours}
     errata = [Erratum(stated[name], past) for name, past in erroneous(changes).items() if name in stated]
     errata.sort(key=lambda erratum: erratum.last.date, reverse=True)
     listed = [(erratum, fill("feed-entry.html", erratum=erratum, it=erratum.it)) for erratum in errata]
     values = {"id": FEED.urn, "updated": changes[-1].date, "author": author, "base": base, "file": FILE}
-    return f"{fill('feed.xml', errata=listed, **values)}\n".encode()
+    return f"{fill('feed.xml', errata=listed, papers=how_many(), **values)}\n".encode()

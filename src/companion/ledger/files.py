@@ -12,13 +12,13 @@ from typing import Any
 
 import yaml
 
-__all__ = ["NEEDS_CORRECTION", "PLACE", "VERDICTS", "Claim", "Page", "find_root", "load_ledger"]
+from companion.ledger.verdicts import VERDICTS, Verdict, verdict
 
-VERDICTS = ("pending", "holds", "needs a condition", "refuted", "true but empty", "depends on the reading", "unchecked")
-NEEDS_CORRECTION = ("needs a condition", "refuted", "true but empty", "depends on the reading")
+__all__ = ["PLACE", "Claim", "Page", "find_root", "load_ledger"]
+
 ALLOWED = {
     "kind": ("definition", "condition", "algorithm", "theorem", "lemma", "proof", "figure", "table", "sentence"),
-    "verdict": VERDICTS,
+    "verdict": tuple(it.key for it in VERDICTS),
     "method": ("exact", "numeric", "bound", "simulation", "argument"),
     "impact": ("privacy broken", "theorem false", "not as described", "proof gap", "slip of the pen"),
 }
@@ -80,7 +80,7 @@ class Claim:
     kind: str
     statement: str
     chapter: str
-    verdict: str
+    verdict: Verdict
     quote: str | None = None
     method: str | None = None
     why: str | None = None
@@ -95,6 +95,9 @@ class Claim:
     tolerance: float = 1e-9
     reason: str | None = None
     page: Page | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", verdict(self.verdict))
 
 
 def load_ledger(root: Path) -> dict[str, Claim]:
@@ -163,25 +166,20 @@ def _claim(file: str, paper: str, position: int, entry: object) -> Claim:
             raise refuse(key, value, ", ".join(ALLOWED[key]))
     if not re.fullmatch(rf"{re.escape(paper)}(:[A-Za-z0-9._-]+)+", entry["id"]):
         raise refuse("id", entry["id"], f"{paper}:<name>, of letters, digits, '.', '-' and ':'")
-    verdict = entry["verdict"]
-    if verdict not in ("pending", "unchecked") and "method" not in entry:
-        raise refuse("method", None, f"{', '.join(ALLOWED['method'])} (due when the verdict is {verdict!r})")
-    for key in ("why", "corrected", "impact"):
-        if verdict in NEEDS_CORRECTION and key not in entry:
+    stands = verdict(entry["verdict"])
+    for key in (*["method"] * stands.settled, *stands.due):
+        if key not in entry:
             allowed = ", ".join(ALLOWED.get(key, ["text"]))
-            raise refuse(key, None, f"{allowed} (due when the verdict is {verdict!r})")
-    if (verdict == "needs a condition") != ("left_out" in entry):
-        allowed = "text, due" if verdict == "needs a condition" else "none"
-        raise refuse("left_out", entry.get("left_out"), f"{allowed} when the verdict is {verdict!r}")
+            raise refuse(key, None, f"{allowed} (due when the verdict is {stands!r})")
+    if "left_out" in entry and "left_out" not in stands.due:
+        raise refuse("left_out", entry["left_out"], f"none when the verdict is {stands!r}")
     for key in ("why", "impact", "instance"):
-        if key in entry and verdict not in NEEDS_CORRECTION:
-            raise refuse(key, entry[key], f"none when the verdict is {verdict!r}")
+        if key in entry and not stands.wrong:
+            raise refuse(key, entry[key], f"none when the verdict is {stands!r}")
     if re.search("[{}]", PLACE.sub("", re.sub("{{|}}", "", entry.get("instance", "")))):
         raise refuse("instance", entry["instance"], "braces around seen, said, seen2, said2 and so on, or twice")
     if "necessity" in entry and "corrected" not in entry:
         raise refuse("necessity", entry["necessity"], "none where nothing is corrected")
-    if verdict == "unchecked" and "reason" not in entry:
-        raise refuse("reason", None, "text (due when the verdict is 'unchecked')")
     values: dict[str, Any] = {k: v.strip() if isinstance(v, str) else v for k, v in entry.items()}
     values["uses"] = tuple(values.get("uses", ()))
     if "page" in values:

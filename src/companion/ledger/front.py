@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from companion.ledger.card import OURS, anchor, fill, show_number
+from companion.ledger.card import anchor, fill, show_number
 from companion.ledger.claim import Check
 from companion.ledger.files import Claim
 from companion.ledger.history import load_history, told
 from companion.ledger.judge import Difference
 from companion.ledger.scoreboard import entries
+from companion.ledger.verdicts import HOLDS, UNCHECKED
 
 #: Longest bar of the picture, as a multiple of what is promised.
 LONGEST = 3.0
@@ -77,14 +78,14 @@ def counts(
     differing: Mapping[str, Difference] | None = None,
 ) -> dict[str, str]:
     """How many claims of the papers there are, and how they stand, but for those that differ from the ledger."""
-    stated = [it for it in entries(ledger, records, None, differing) if not it.claim.id.startswith(OURS)]
+    stated = [it for it in entries(ledger, records, None, differing) if not it.ours]
     ours = [it for it in stated if not it.differs]
     numbers = {
         "claims": len(stated),
-        "hold": sum(it.verdict == "holds" for it in ours),
+        "hold": sum(it.verdict == HOLDS for it in ours),
         "slips": sum(it.claim.impact == SLIP for it in ours),
         "wrong": sum(it.claim.impact not in (None, SLIP) for it in ours),
-        "unchecked": sum(it.verdict == "unchecked" for it in ours),
+        "unchecked": sum(it.verdict == UNCHECKED for it in ours),
         "broken": sum(it.claim.impact == "privacy broken" for it in ours),
     }
     return {name: str(number) for name, number in numbers.items()}

@@ -14,8 +14,9 @@ from itertools import pairwise
 from typing import Any
 
 from companion.ledger.card import Html, fill
-from companion.ledger.files import VERDICTS
+from companion.ledger.papers import paper_of
 from companion.ledger.scoreboard import Entry
+from companion.ledger.verdicts import VERDICTS, Verdict
 
 #: Sizes of a node, of the gaps between layers and between the nodes of a layer, and between edges that pass, in pixels.
 WIDTH, HEIGHT, ACROSS, DOWN, APART = 128, 38, 64, 12, 18
@@ -73,7 +74,7 @@ class Node:
     @property
     def state(self) -> str:
         """Of the statement, and of its proof, in words."""
-        said = self.entry.verdict + (f", its proof: {self.proof.verdict}" if self.proof else "")
+        said = self.entry.verdict.words + (f", its proof: {self.proof.verdict.words}" if self.proof else "")
         differs = self.entry.differs or (self.proof and self.proof.differs)
         return f"{said}; differs from the ledger" if differs else said
 
@@ -139,13 +140,13 @@ def layers(uses: Mapping[str, Sequence[str]]) -> tuple[list[list[str]], list[lis
 
 def graph(entries: Iterable[Entry], paper: str) -> Html:
     """The graph of the claims of a paper as SVG with links, and the same as a list."""
-    named = nodes(entry for entry in entries if entry.claim.id.split(":")[0] == paper)
+    named = nodes(entry for entry in entries if paper_of(entry.claim.id).key == paper)
     return Html(fill("graph.html", **_laid_out(named, ACROSS)))
 
 
 def proof_map(entries: Iterable[Entry], root: str) -> Html:
     """All that the claim `root` rests on, as a graph with a list, and as boxes below one another for a phone."""
-    known = nodes(entry for entry in entries if entry.claim.id.split(":")[0] == root.split(":")[0])
+    known = nodes(entry for entry in entries if paper_of(entry.claim.id) == paper_of(root))
     due, behind = [root], set()
     while due:
         name = due.pop()
@@ -165,20 +166,11 @@ def proof_map(entries: Iterable[Entry], root: str) -> Html:
     return Html(text)
 
 
-def _counted(verdicts: Iterable[str]) -> str:
+def _counted(verdicts: Iterable[Verdict]) -> str:
     """How many of each verdict, in words: ``9 hold, 4 need a condition and 2 are refuted``."""
     counts = Counter(verdicts)
-    said = [f"{counts[it]} {_many(it) if counts[it] > 1 else _one(it)}" for it in VERDICTS if it in counts]
+    said = [f"{counts[it]} {it.many if counts[it] > 1 else it.one}" for it in VERDICTS if it in counts]
     return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:])))
-
-
-def _one(verdict: str) -> str:
-    return verdict if verdict.split()[0] in ("holds", "needs", "depends") else f"is {verdict}"
-
-
-def _many(verdict: str) -> str:
-    first, *rest = _one(verdict).split()
-    return " ".join(["are" if first == "is" else first.removesuffix("s"), *rest])
 
 
 def _laid_out(named: Mapping[str, Node], across: int) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import yaml
 
-from companion.ledger.card import PAPERS, fill
-from companion.ledger.files import NEEDS_CORRECTION, VERDICTS, Claim
+from companion.ledger.card import fill
+from companion.ledger.files import Claim
+from companion.ledger.papers import names, paper_of
+from companion.ledger.verdicts import PENDING, VERDICTS, Verdict, verdict
 
 HISTORY = "data/history.yml"
 KEYS = ("date", "version", "claim", "formerly", "was", "now", "why")
@@ -32,14 +34,24 @@ class Change:
     version: str
     claim: str
     formerly: str | None = None
-    was: str | None = None
-    now: str | None = None
+    was: Verdict | None = None
+    now: Verdict | None = None
     why: str | None = None
+
+    def __post_init__(self) -> None:
+        for when in ("was", "now"):
+            if key := getattr(self, when):
+                object.__setattr__(self, when, verdict(key))
 
     @property
     def paper(self) -> str:
         """The file of the ledger that has the claim."""
-        return self.claim.split(":")[0]
+        return paper_of(self.claim).key
+
+    @property
+    def errs(self) -> bool:
+        """Whether from then on it does not stand as printed."""
+        return bool(self.now and self.now.wrong)
 
     def __str__(self) -> str:
         values = {key: getattr(self, key) for key in KEYS}
@@ -61,7 +73,7 @@ def load_history(root: Path) -> list[Change]:
     except yaml.YAMLError as error:
         raise ValueError(f"{HISTORY}: not YAML: {' '.join(str(error).split())}") from None
     changes: list[Change] = []
-    verdicts: dict[str, str] = {}
+    verdicts: dict[str, Verdict] = {}
     for place, row in enumerate(rows, 1):
         if problem := _problem(row, changes[-1].date if changes else "", verdicts):
             raise ValueError(f"{HISTORY}: row {place}, {row.get('claim')}: {problem}")
@@ -70,7 +82,7 @@ def load_history(root: Path) -> list[Change]:
     return changes
 
 
-def _follow(verdicts: dict[str, str], change: Change) -> None:
+def _follow(verdicts: dict[str, Verdict], change: Change) -> None:
     """Let the last verdicts be those after `change`."""
     verdicts.pop(change.formerly or change.claim, None)
     verdicts |= {change.claim: change.now} if change.now else {}
@@ -85,8 +97,9 @@ def _problem(row: Mapping[str, object], before: str, verdicts: Mapping[str, str]
     if not isinstance(row["date"], datetime.date) or str(row["date"]) < before:
         return f"date: {row['date']}; allowed: a day, {before or 'any'} or later"
     was, now, formerly = row.get("was"), row.get("now"), row.get("formerly")
-    if now not in (*VERDICTS[1:], None) or (was, now) == (None, None):
-        return f"now: {now!r}; allowed: {', '.join(VERDICTS[1:])}, or nothing for a claim that was taken out"
+    allowed = [it.key for it in VERDICTS if it != PENDING]
+    if now not in (*allowed, None) or (was, now) == (None, None):
+        return f"now: {now!r}; allowed: {', '.join(allowed)}, or nothing for a claim that was taken out"
     if was != (had := verdicts.get(str(formerly or row["claim"]))):
         return f"was: {was!r}; allowed: {had!r}, as the rows before it say"
     if formerly and row["claim"] in verdicts:
@@ -96,9 +109,9 @@ def _problem(row: Mapping[str, object], before: str, verdicts: Mapping[str, str]
     return ""
 
 
-def standing(changes: Iterable[Change]) -> dict[str, str]:
+def standing(changes: Iterable[Change]) -> dict[str, Verdict]:
     """The last verdict on each claim that is there."""
-    verdicts: dict[str, str] = {}
+    verdicts: dict[str, Verdict] = {}
     for change in changes:
         _follow(verdicts, change)
     return verdicts
@@ -107,7 +120,7 @@ def standing(changes: Iterable[Change]) -> dict[str, str]:
 def due(ledger: Mapping[str, Claim], changes: Iterable[Change], date: str = "", version: str = "") -> Iterator[Change]:
     """The rows, without reasons, that the ledger lacks in its history."""
     last = standing(changes)
-    judged = {name: claim.verdict for name, claim in ledger.items() if claim.verdict != "pending"}
+    judged = {name: claim.verdict for name, claim in ledger.items() if claim.verdict != PENDING}
     for name in [*judged, *(last.keys() - judged.keys())]:
         was, now = last.get(name), judged.get(name)
         if was != now:
@@ -167,7 +180,7 @@ def told(changes: Iterable[Change], ledger: Mapping[str, Claim]) -> str:
     for kinds in versions.values():
         kinds["changed"].reverse()
     stems = {it.paper for kinds in versions.values() for rows in kinds.values() for it in rows}
-    papers = {stem: name for stem, name in PAPERS.items() if stem in stems}
+    papers = {stem: name for stem, name in names().items() if stem in stems}
     return fill("changes.html", versions=dict(reversed(versions.items())), ledger=ledger, papers=papers).replace(
         "\n", ""
     )
@@ -179,4 +192,4 @@ def erroneous(changes: Iterable[Change]) -> dict[str, list[Change]]:
     for change in changes:
         rows = by_claim.pop(change.formerly or change.claim, [])
         by_claim[change.claim] = [*rows, change]
-    return {name: rows for name, rows in by_claim.items() if any(it.now in NEEDS_CORRECTION for it in rows)}
+    return {name: rows for name, rows in by_claim.items() if any(it.errs for it in rows)}

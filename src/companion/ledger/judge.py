@@ -13,19 +13,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from companion.ledger.claim import HELD, UNDECIDED, Check, Record
-from companion.ledger.files import NEEDS_CORRECTION, VERDICTS, Claim
+from companion.ledger.claim import HELD, Check, Record
+from companion.ledger.files import Claim
+from companion.ledger.verdicts import ALL, UNDECIDED, VERDICTS
 
 __all__ = ["Difference", "differing", "judge", "summary"]
 
-#: Verdicts that nothing is observed of.
-UNSETTLED = ("unchecked", "pending")
 #: Checks of a difference that are shown.
 SHOWN = 4
 
 
 class Point(NamedTuple):
-    """What was expected of a claim and what was observed, with the checks that tell, those that fail first."""
+    """What was expected of a claim and what was observed, with the checks that tell, those that fail first.
+
+    A verdict is said by its key, as in the ledger, to whoever builds; pages show its words.
+    """
 
     expected: str
     observed: str
@@ -75,9 +77,9 @@ def judge(
             close = difflib.get_close_matches(name, ledger, n=3) or ["an id of data/claims/*.yml"]
             problems.append(f"{name}: recorded in {chapter} but not in the ledger; allowed: {', '.join(close)}")
         else:
-            problems += _judge(claim, chapter, Record.from_json(entry))
+            problems += _judge(claim, entry, Record.from_json(entry))
     for claim in ledger.values():
-        due = claim.verdict not in UNSETTLED and (scope is None or claim.chapter in scope)
+        due = claim.verdict.settled and (scope is None or claim.chapter in scope)
         if due and claim.id not in seen:
             problems.append(
                 f"{claim.id}: the ledger says {claim.verdict!r} but {claim.chapter} has no record of it; "
@@ -87,15 +89,18 @@ def judge(
     return problems
 
 
-def _judge(claim: Claim, chapter: str, record: Record) -> list[str]:
-    """Problems of one record with its claim."""
-    problems = []
+def _judge(claim: Claim, entry: Mapping[str, Any], record: Record) -> list[str]:
+    """Problems of one record, as collected and with the verdict that follows from its checks, with its claim."""
+    chapter, problems = entry["chapter"], []
     if chapter != claim.chapter:
         problems.append(f"{claim.id}: recorded in {chapter}; the ledger gives it to {claim.chapter}")
-    if claim.verdict in UNSETTLED:
+    if entry["verdict"] != record.verdict:
+        stored = f"recorded as {entry['verdict']!r}, but its checks say {record.verdict!r}"
+        problems.append(f"{claim.id}: {stored}; allowed: what follows from them; run {chapter} again")
+    if not claim.verdict.settled:
         said = f"recorded in {chapter} as {record.verdict!r} but {claim.verdict}: settle it in the ledger"
         return [*problems, f"{claim.id}: {said}"]
-    if claim.verdict in NEEDS_CORRECTION and not any(check.about == "corrected" for check in record.checks):
+    if claim.verdict.wrong and not any(check.about == "corrected" for check in record.checks):
         problems.append(f"{claim.id}: the corrected statement has no check; allowed: a Check with about='corrected'")
     return problems
 
@@ -114,7 +119,7 @@ def differing(
     found: dict[str, Difference] = {}
     for entry in records:
         claim = ledger.get(entry["claim"])
-        if claim and claim.verdict not in UNSETTLED and (scope is None or entry["chapter"] in scope):
+        if claim and claim.verdict.settled and (scope is None or entry["chapter"] in scope):
             points = tuple(_points(claim, Record.from_json(entry), profile == "smoke"))
             found |= {claim.id: Difference(claim, points)} if points else {}
     return found
@@ -124,7 +129,8 @@ def _points(claim: Claim, record: Record, may_be_undecided: bool) -> Iterator[Po
     """What differs: the verdict, the corrected statement, a step of the argument."""
     if record.verdict != claim.verdict and not (record.verdict == UNDECIDED and may_be_undecided):
         telling = [check for check in record.checks if check.about not in HELD]
-        yield Point(claim.verdict, record.verdict, tuple(sorted(telling, key=lambda check: check.outcome is True)))
+        telling.sort(key=lambda check: check.outcome is True)
+        yield Point(claim.verdict, record.verdict, tuple(telling))
     for about, what in HELD.items():
         checks = [check for check in record.checks if check.about == about]
         for outcome, state in ((False, "false"), (None, "undecided")):
@@ -137,14 +143,14 @@ def summary(
     ledger: Mapping[str, Claim], records: Iterable[Mapping[str, Any]], differing: Mapping[str, Difference] | None = None
 ) -> str:
     """How many claims stand how, such as ``3 claims settled: 1 holds, 2 refuted; 166 pending``."""
-    derived = [entry["verdict"] for entry in records]
-    counts = {verdict: derived.count(verdict) for verdict in (*VERDICTS, UNDECIDED) if verdict in derived}
+    derived = [Record.from_json(entry).verdict for entry in records]
+    counts = {verdict: derived.count(verdict) for verdict in ALL if verdict in derived}
     settled = sum(n for verdict, n in counts.items() if verdict != UNDECIDED)
     line = f"{settled} claim{'' if settled == 1 else 's'} settled"
     if shown := ", ".join(f"{n} {verdict}" for verdict, n in counts.items()):
         line += f": {shown}"
-    for verdict in UNSETTLED:
-        if n := sum(claim.verdict == verdict for claim in ledger.values()):
+    for verdict in reversed(VERDICTS):
+        if n := sum(claim.verdict == verdict and not verdict.settled for claim in ledger.values()):
             line += f"; {n} {verdict}"
     if differing:
         line += f"; {len(differing)} differ{'s' if len(differing) == 1 else ''} from the ledger"

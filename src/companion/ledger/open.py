@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-import yaml
-
-from companion.ledger.card import OURS, PAPERS, fill, typeset
+from companion.ledger.card import fill, typeset
+from companion.ledger.papers import copies, paper_of
 from companion.ledger.scoreboard import Entry
+from companion.ledger.verdicts import HOLDS, UNCHECKED
 
 __all__ = ["OPEN", "SIMULATED", "open_lists"]
 
@@ -22,10 +22,10 @@ BY_CASES = ("exact", "numeric", "simulation")
 
 def open_lists(root: Path, stated: Iterable[Entry]) -> dict[str, str]:
     """What stands in braces on the page of open questions: lists as HTML on one line, and their lengths."""
-    entries = [it for it in stated if not it.claim.id.startswith(OURS)]
-    unchecked = [(it, f"{it.claim.statement} {it.claim.reason}") for it in entries if it.verdict == "unchecked"]
+    entries = [it for it in stated if not it.ours]
+    unchecked = [(it, f"{it.claim.statement} {it.claim.reason}") for it in entries if it.verdict == UNCHECKED]
     parts = [
-        (it, it.claim.runs) for it in entries if it.claim.runs and it.verdict == "holds" and it.claim.method in BY_CASES
+        (it, it.claim.runs) for it in entries if it.claim.runs and it.verdict == HOLDS and it.claim.method in BY_CASES
     ]
     needs = [(it, it.claim.necessity) for it in entries if it.claim.necessity and OPEN.search(it.claim.necessity)]
     seen = [(it, it.claim.corrected) for it in entries if it.claim.corrected and SIMULATED.search(it.claim.corrected)]
@@ -40,7 +40,7 @@ def open_lists(root: Path, stated: Iterable[Entry]) -> dict[str, str]:
         "open_lacks": _lacks(root),
         "open_unchecked_count": str(len(unchecked)),
         "open_parts_count": str(len(parts)),
-        "open_hold_count": str(sum(it.verdict == "holds" for it in entries)),
+        "open_hold_count": str(sum(it.verdict == HOLDS for it in entries)),
         "open_asked": _asked(len(pages), len(asked), len(answered)),
     }
 
@@ -60,7 +60,5 @@ def _asked(pages: int, asked: int, answered: int) -> str:
 
 def _lacks(root: Path) -> str:
     """What was missing from the copy of each paper that was read."""
-    path = root / "data" / "papers.yml"
-    papers = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    rows = (f"<li>{typeset(PAPERS[name])}: {typeset(it['lacks'])}</li>" for name, it in papers.items())
-    return f"<ul>{''.join(rows)}</ul>" if papers else ""
+    rows = [f"<li>{typeset(paper_of(key).name)}: {typeset(it.lacks)}</li>" for key, it in copies(root).items()]
+    return f"<ul>{''.join(rows)}</ul>" if rows else ""

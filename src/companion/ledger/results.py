@@ -14,8 +14,9 @@ from typing import Any
 
 import yaml
 
-from companion.ledger.card import PAPERS, anchor, fill
+from companion.ledger.card import anchor, fill
 from companion.ledger.files import Page
+from companion.ledger.papers import copies, names, paper_of
 from companion.ledger.scoreboard import Entry
 
 __all__ = ["FOLDER", "ran", "result_pages", "results_list", "script_of", "with_results", "words_of"]
@@ -57,7 +58,7 @@ def cited(entry: Entry, book: Mapping[str, str], base: str) -> str:
         "author": f"{{{book['author']}}}",
         "title": f"{{{entry.claim.page.title}}}" if entry.claim.page else "",
         "howpublished": f"Private ranking, executable, version {book['version']}",
-        "note": f"{entry.paper}, {entry.claim.where}: {entry.verdict}",
+        "note": f"{entry.paper}, {entry.claim.where}: {entry.verdict.words}",
     } | ({"url": f"{base}{FOLDER}/{anchor(entry.claim.id)}.html"} if base else {})
     lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
     return f"@misc{{{anchor(entry.claim.id)},\n{lines}\n}}"
@@ -68,7 +69,7 @@ def told(entry: Entry, script: str, words: Iterable[tuple[str, str]] = ()) -> st
     page = entry.claim.page
     assert page is not None
     parts = {
-        "": f"{page.title}\n({entry.paper}, {entry.claim.where}: {entry.verdict})",
+        "": f"{page.title}\n({entry.paper}, {entry.claim.where}: {entry.verdict.words})",
         "Printed": page.printed,
         "Words": " ".join(f"{word}: {says}." for word, says in words),
         "Why": page.why,
@@ -119,7 +120,7 @@ def result_pages(
             "figure": where.get(page.picture or "", ""),
             "number": it.claim.chapter.partition("-")[0],
             "seconds": 5 * math.ceil(seconds.get(it.claim.chapter, 0) / 5),
-            "version": read_version(root, it.claim.id.split(":")[0]),
+            "version": read_version(root, paper_of(it.claim.id).key),
             "bibtex": cited(it, book, base),
             "words": words,
             "text": told(it, script, words),
@@ -132,17 +133,16 @@ def result_pages(
 
 def read_version(root: Path, paper: str) -> str:
     """Which version of a paper was read."""
-    path = root / "data" / "papers.yml"
-    papers = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return str(papers[paper]["identifier"]) if paper in papers else ""
+    read = copies(root).get(paper)
+    return read.identifier if read else ""
 
 
 def results_list(entries: Iterable[Entry]) -> str:
     """Links to all pages, a paper after the other, on one line of HTML."""
-    papers: dict[str, list[Entry]] = {name: [] for name in PAPERS.values()}
+    papers: dict[str, list[Entry]] = {name: [] for name in names().values()}
     for it in entries:
         if it.claim.page:
-            papers[it.paper].append(it)
+            papers.setdefault(it.paper, []).append(it)
     return fill("results.html", papers={name: them for name, them in papers.items() if them}).replace("\n", "")
 
 

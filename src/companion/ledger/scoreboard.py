@@ -13,15 +13,15 @@ from typing import Any
 
 import pandas as pd
 
-from companion.ledger.card import OURS, PAPERS, Html, counterexample, fill, show_number
+from companion.ledger.card import Html, counterexample, fill, show_number
 from companion.ledger.certificates import STANDS, Certificate, load_certificates, uncovered
 from companion.ledger.claim import Check, Record, decisive
-from companion.ledger.files import ALLOWED, NEEDS_CORRECTION, PLACE, VERDICTS, Claim, find_root, load_ledger
+from companion.ledger.files import ALLOWED, PLACE, Claim, find_root, load_ledger
 from companion.ledger.judge import Difference, differing
 from companion.ledger.latex import latex
+from companion.ledger.papers import PAPERS, names, paper_of
+from companion.ledger.verdicts import ALL, HOLDS, READING, Verdict, verdict
 
-#: Verdicts of which one instance can show that the print fails.
-SHOWN = ("refuted", "true but empty", "depends on the reading")
 #: What an author is told first, and what is said where there is none.
 GRAVEST = {"privacy broken": "No promise of privacy is broken.", "theorem false": "No main statement is false."}
 #: Where claims are counted, those that do not come out as the ledger says.
@@ -33,17 +33,25 @@ class Entry:
     """A claim, the verdict on it, and the checks behind it; without checks the ledger says why there are none."""
 
     claim: Claim
-    verdict: str
+    verdict: Verdict
     checks: tuple[Check, ...] = ()
     #: Claims whose proof rests on it, and the verdicts on them.
-    rests: tuple[tuple[Claim, str], ...] = ()
+    rests: tuple[tuple[Claim, Verdict], ...] = ()
     certificates: tuple[Certificate, ...] = ()
     differs: Difference | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", verdict(self.verdict))
+
     @property
     def paper(self) -> str:
-        stem = self.claim.id.split(":")[0]
-        return PAPERS.get(stem, stem)
+        """What it is called."""
+        return paper_of(self.claim.id).name
+
+    @property
+    def ours(self) -> bool:
+        """Whether no paper prints it: it is promised by this book."""
+        return paper_of(self.claim.id).ours
 
     @property
     def against(self) -> list[Check]:
@@ -52,7 +60,7 @@ class Entry:
 
     @property
     def lead(self) -> str:
-        return "Under some readings:" if self.verdict == "depends on the reading" else "For instance:"
+        return "Under some readings:" if self.verdict == READING else "For instance:"
 
     @property
     def counterexample(self) -> str:
@@ -76,7 +84,7 @@ class Entry:
     def text(self) -> str:
         """What one would send to an author."""
         said = [
-            f"{self.paper}, {self.claim.where} ({self.verdict}; {self.claim.impact})",
+            f"{self.paper}, {self.claim.where} ({self.verdict.words}; {self.claim.impact})",
             f"Printed: {self.printed}",
             f"Why: {self.claim.why}",
             f"{self.lead} {self.counterexample}",
@@ -102,7 +110,7 @@ class Entry:
         claim = self.claim
         keys = ("where", "kind", "statement", "quote", "runs", "why", "left_out", "corrected", "necessity", "impact")
         return (
-            {"id": claim.id, "paper": self.paper, "verdict": self.verdict, "ours": claim.ours}
+            {"id": claim.id, "paper": self.paper, "verdict": self.verdict.key, "ours": claim.ours}
             | {key: getattr(claim, key) or "" for key in (*keys, "method", "chapter")}
             | {"certificates": " ".join(it.file for it in self.certificates)}
             | {"stands": "; ".join(it.stands for it in self.certificates)}
@@ -122,11 +130,11 @@ def entries(
     """
     observed = {entry["claim"]: Record.from_json(entry) for entry in records}
     verdicts = {name: observed[name].verdict if name in observed else claim.verdict for name, claim in ledger.items()}
-    rests: dict[str, list[tuple[Claim, str]]] = {name: [] for name in ledger}
+    rests: dict[str, list[tuple[Claim, Verdict]]] = {name: [] for name in ledger}
     for name, claim in ledger.items():
         for used in claim.uses:
             rests[used].append((claim, verdicts[name]))
-    order = [*PAPERS, *sorted({name.split(":")[0] for name in ledger} - PAPERS.keys())]
+    order = [*PAPERS, *sorted({paper_of(name).key for name in ledger} - PAPERS.keys())]
     return [
         Entry(
             claim,
@@ -136,7 +144,7 @@ def entries(
             tuple((certificates or {}).get(name, ())),
             (differing or {}).get(name),
         )
-        for name, claim in sorted(ledger.items(), key=lambda item: order.index(item[0].split(":")[0]))
+        for name, claim in sorted(ledger.items(), key=lambda item: order.index(paper_of(item[0]).key))
     ]
 
 
@@ -172,7 +180,8 @@ class Scoreboard:
 
     def counts(self) -> pd.DataFrame:
         """Claims by paper (row) and verdict (column), with totals."""
-        return self._crossed("verdict", [*VERDICTS, "undecided here", DIFFERS]).rename(columns={"all": "claims"})
+        table = self._crossed("verdict", [*(it.key for it in ALL), DIFFERS])
+        return table.rename(columns={it.key: it.words for it in ALL} | {"all": "claims"})
 
     def impacts(self) -> pd.DataFrame:
         """Claims that do not simply hold, by paper (row) and impact (column), with totals."""
@@ -185,23 +194,24 @@ class Scoreboard:
     def coverage(self) -> pd.DataFrame:
         """How many claims of each verdict that an instance can show (column) have a certificate, by paper (row)."""
         rows = [
-            {"paper": it.paper, "verdict": it.verdict, "certified": it.certified, "claims": 1}
+            {"paper": it.paper, "verdict": it.verdict.words, "certified": it.certified, "claims": 1}
             for it in self.entries
-            if it.verdict in SHOWN and not it.claim.id.startswith(OURS)
+            if it.verdict.shown and not it.ours
         ]
         sums = pd.DataFrame(rows).pivot_table(
             index="paper", columns="verdict", aggfunc="sum", margins=True, margins_name="all", fill_value=0
         )
         table = sums["certified"].astype(str) + " of " + sums["claims"].astype(str)
-        order = [it for it in (*PAPERS.values(), "all") if it in table.index]
-        return table.loc[order, [*(it for it in SHOWN if it in table), "all"]].rename_axis(index=None, columns=None)
+        order = [it for it in (*names().values(), "all") if it in table.index]
+        kinds = [it.words for it in ALL if it.shown and it.words in table]
+        return table.loc[order, [*kinds, "all"]].rename_axis(index=None, columns=None)
 
     def standing(self) -> pd.DataFrame:
         """How the inequalities that certificates refute stand to the paper (column), by paper (row), with totals."""
         those = [(it.paper, one.stands) for it in self.entries for one in it.certificates if one.shows == "violated"]
         papers, stands = zip(*those, strict=True)
         table = pd.crosstab(pd.Series(papers), pd.Series(stands), margins=True, margins_name="all")
-        order = [it for it in (*PAPERS.values(), "all") if it in table.index]
+        order = [it for it in (*names().values(), "all") if it in table.index]
         table = table.reindex(index=order, columns=[*STANDS, "all"], fill_value=0)
         return table.rename_axis(index=None, columns=None)
 
@@ -224,7 +234,7 @@ class Scoreboard:
             frame.loc[frame.id.isin(self.differing), column] = DIFFERS
         frame = frame[frame[column].isin(order)]
         table = pd.crosstab(frame.paper, frame[column])
-        table = table[[it for it in order if it in table]].loc[[it for it in PAPERS.values() if it in table.index]]
+        table = table[[it for it in order if it in table]].loc[[it for it in names().values() if it in table.index]]
         table.loc["all"] = table.sum()
         return table.assign(all=table.sum(axis=1)).rename_axis(index=None, columns=None)
 
@@ -237,7 +247,7 @@ class Scoreboard:
         choices = {
             "paper": list(papers),
             "kind": [it for it in ALLOWED["kind"] if it in set(frame.kind)],
-            "verdict": [it for it in (*VERDICTS, "undecided here") if it in set(frame.verdict)],
+            "verdict": [it.words for it in ALL if it in set(frame.verdict)],
             "impact": [it for it in ALLOWED["impact"] if it in set(frame.impact)],
         }
         return Html(fill("scoreboard.html", papers=papers, choices=choices, differing=self.differing))
@@ -245,15 +255,15 @@ class Scoreboard:
     def errata(self, paper: str) -> Html:
         """What does not stand as printed in one paper: sorted by what comes of it, then as the paper has it."""
         order = ALLOWED["impact"]
-        those = [it for it in self.entries if it.claim.id.split(":")[0] == paper and not it.differs]
-        wrong = [entry for entry in those if entry.verdict in NEEDS_CORRECTION and entry.against]
+        those = [it for it in self.entries if paper_of(it.claim.id).key == paper and not it.differs]
+        wrong = [entry for entry in those if entry.verdict.wrong and entry.against]
         wrong.sort(key=lambda entry: order.index(entry.claim.impact or order[-1]))
         impacts = Counter(entry.claim.impact for entry in wrong)
-        unsure = {name: it for name, it in self.differing.items() if name.split(":")[0] == paper}
+        unsure = {name: it for name, it in self.differing.items() if paper_of(name).key == paper}
         shown = Counter(it.stands for entry in wrong for it in entry.certificates if it.shows == "violated")
         stands = {it: shown[it] for it in STANDS} if shown else {}
         gravest = {no: [it for it in wrong if it.claim.impact == impact] for impact, no in GRAVEST.items()}
-        held = [it for it in those if it.verdict == "holds"]
+        held = [it for it in those if it.verdict == HOLDS]
         return Html(
             fill(
                 "errata.html",

@@ -15,12 +15,14 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from companion.ledger.card import PAPERS, Html, fill
+from companion.ledger.card import Html, fill
+from companion.ledger.claim import Record
 from companion.ledger.files import Claim, find_root, load_ledger
+from companion.ledger.papers import COPIES, Copy, copies, names, paper_of
 
 __all__ = ["REASONS", "Reading", "Sentence", "load_papers", "load_sentences", "sentence_file"]
 
-FOLDER, COPIES = "data/sentences", "data/papers.yml"
+FOLDER = "data/sentences"
 #: Why a sentence is not judged.
 REASONS = {
     "history": "who did what, and when",
@@ -30,8 +32,6 @@ REASONS = {
     "notation": "a name is given, and nothing could be wrong with it",
     "procedure": "what its authors did, which no text can settle (ethics, hardware, funding)",
 }
-#: Fields of a paper, and of a source.
-PAPER, SOURCE = ("identifier", "dated", "digest", "lacks", "sources"), ("what", "where", "rests", "claims")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Sentence:
     def row(self) -> dict[str, str]:
         """For a table."""
         judged = {"claims": " ".join(self.claims), "not judged": self.not_judged}
-        return {"paper": PAPERS.get(self.paper, self.paper), "place": self.place, "says": self.says} | judged
+        return {"paper": paper_of(self.paper).name, "place": self.place, "says": self.says} | judged
 
 
 def load_sentences(root: Path, ledger: Mapping[str, Claim]) -> list[Sentence]:
@@ -67,9 +67,9 @@ def load_sentences(root: Path, ledger: Mapping[str, Claim]) -> list[Sentence]:
         found.setdefault(paper, []).extend(those)
     named = {claim for those in found.values() for sentence in those for claim in sentence.claims}
     for claim in ledger.values():
-        if claim.id.split(":")[0] in found and claim.id not in named and not claim.ours:
+        if paper_of(claim.id).key in found and claim.id not in named and not claim.ours:
             raise ValueError(f"{FOLDER}: {claim.id}: named by no sentence; allowed: one that does, or ours: true")
-    order = [it for it in PAPERS if it in found] + [it for it in found if it not in PAPERS]
+    order = sorted(found, key=lambda it: (*names(), it).index(it))
     return [sentence for paper in order for sentence in found[paper]]
 
 
@@ -111,42 +111,37 @@ def sentence_file(root: Path, ledger: Mapping[str, Claim]) -> dict[str, bytes]:
     return {"sentences.csv": pd.DataFrame(rows).to_csv(index=False).encode()} if rows else {}
 
 
-def load_papers(root: Path, ledger: Mapping[str, Claim]) -> dict[str, dict[str, Any]]:
+def load_papers(root: Path, ledger: Mapping[str, Claim]) -> dict[str, Copy]:
     """The copies that were read, by paper, of `data/papers.yml`; a ValueError says what is wrong in it."""
-    papers: dict[str, dict[str, Any]] = _yaml(root / COPIES)
+    papers = copies(root)
     for paper, copy in papers.items():
-        if tuple(copy) != PAPER:
-            raise ValueError(f"{COPIES}: {paper}: {', '.join(copy)}; allowed: {', '.join(PAPER)}")
-        for source in copy["sources"]:
-            if tuple(source) != SOURCE:
-                raise ValueError(f"{COPIES}: {paper}: sources: {', '.join(source)}; allowed: {', '.join(SOURCE)}")
-            if unknown := [claim for claim in source["claims"] if claim not in ledger]:
-                raise ValueError(f"{COPIES}: {paper}: sources: {unknown[0]!r}; allowed: ids of the ledger")
+        if unknown := [claim for source in copy.sources for claim in source.claims if claim not in ledger]:
+            raise ValueError(f"{COPIES}: {paper}: sources: {unknown[0]!r}; allowed: ids of the ledger")
     return papers
 
 
 class Reading:
-    """What was read of the four papers, with the verdicts of a file of records, for the page that says so."""
+    """What was read of the papers, with the verdicts of a file of records, for the page that says so."""
 
     def __init__(self, records: str, root: Path | None = None) -> None:
         root = root or find_root()
         self.ledger = load_ledger(root)
         content = json.loads((root / records).read_text(encoding="utf-8"))
         self.verdicts = {name: claim.verdict for name, claim in self.ledger.items()}
-        self.verdicts |= {entry["claim"]: entry["verdict"] for entry in content["records"]}
+        self.verdicts |= {it.claim: it.verdict for it in map(Record.from_json, content["records"])}
         self.sentences = load_sentences(root, self.ledger)
         self.papers = load_papers(root, self.ledger)
 
     def copies(self) -> Html:
         """Of each paper: identifier, date, digest of the text, what it lacks; and the authors' own files."""
-        return Html(fill("copies.html", papers=self.papers, names=PAPERS, ledger=self.ledger))
+        return Html(fill("copies.html", papers=self.papers, names=names(), ledger=self.ledger))
 
     def counts(self) -> pd.DataFrame:
         """Sentences by paper: all, those that a claim judges, and the others by reason."""
         rows = Counter((it.paper, it.not_judged or "judged") for it in self.sentences)
-        papers = [it for it in PAPERS if any(paper == it for paper, _ in rows)]
+        papers = [it for it in names() if any(paper == it for paper, _ in rows)]
         table = pd.DataFrame({kind: [rows[paper, kind] for paper in papers] for kind in ("judged", *REASONS)})
-        table.index = pd.Index([PAPERS[it] for it in papers])
+        table.index = pd.Index([names()[it] for it in papers])
         table.loc["all"] = table.sum()
         table.insert(0, "sentences", table.sum(axis=1))
         return table
@@ -156,9 +151,9 @@ class Reading:
         papers: dict[str, list[Sentence]] = {}
         for it in self.sentences:
             papers.setdefault(it.paper, []).append(it)
-        said = {"names": PAPERS, "ledger": self.ledger, "verdicts": self.verdicts, "reasons": REASONS}
+        said = {"names": names(), "ledger": self.ledger, "verdicts": self.verdicts, "reasons": REASONS}
         return Html(fill("sentences.html", papers=papers, **said))
 
     def not_as_printed(self) -> Html:
         """The claims of which what is run is not word for word what the sentence names, and what is."""
-        return Html(fill("runs.html", claims=[it for it in self.ledger.values() if it.runs], names=PAPERS))
+        return Html(fill("runs.html", claims=[it for it in self.ledger.values() if it.runs]))

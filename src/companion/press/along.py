@@ -21,8 +21,8 @@ from urllib.parse import quote
 import nbformat
 from pybtex.database import Person, parse_file
 
-from companion.ledger.card import MARKS
 from companion.ledger.files import Claim
+from companion.ledger.verdicts import in_words
 from companion.press.roads import BORROWED, STRIP, behind, glue_of, title
 
 #: Where the site keeps them.
@@ -191,14 +191,15 @@ def _text(
         return f"[{match['text']}]({base}{place}.html{match['at'] or ''})"
 
     def strip(match: re.Match[str]) -> str:
-        claim = ledger[match[1]]
+        claim, stands = ledger[match[1]], ledger[match[1]].verdict
         of = {"Why": claim.why, "Instead": claim.corrected}
         more = "".join(f"\n>\n> **{word}:** {' '.join(it.split())}" for word, it in of.items() if it)
-        return f"> {MARKS[claim.verdict]} **{claim.where}**: {claim.verdict}. {' '.join(claim.statement.split())}{more}"
+        return f"> {stands.mark} **{claim.where}**: {stands.words}. {' '.join(claim.statement.split())}{more}"
 
     def text(source: str) -> str:
         source = BORROWED.sub(lambda it: f"*(The figure or table here is drawn on the page {titles[it[1]]}.)*", source)
         source = FENCE.sub(lambda it: f"**{it['title']}**\n\n{it['body']}" if it["title"] else it["body"], source)
+        source = in_words(source)
         return ROLE.sub(role, LINK.sub(link, LABEL.sub("", STRIP.sub(strip, source))))
 
     return text

@@ -16,6 +16,7 @@ import nbformat
 import yaml
 
 from companion.instruments.seed import ROOT
+from companion.ledger.verdicts import in_words
 from companion.press import BuildError, UsageError
 from companion.press.execute import environment
 from companion.press.layout import Layout, digest, dumps
@@ -66,6 +67,7 @@ def stage(
     footer = f"<p>Computed in the <code>{profile}</code> profile{other}.</p>"
     config["sphinx"]["config"]["html_theme_options"]["extra_footer"] = footer
     files["_config.yml"] = yaml.safe_dump(config, sort_keys=False).encode()
+    files |= {name: in_words(text.decode()).encode() for name, text in files.items() if name.endswith(".md")}
     return files | {f"notebooks/{name}.ipynb": nbformat.writes(page).encode() for name, page in pages.items()}
 
 

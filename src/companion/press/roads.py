@@ -4,7 +4,7 @@ The pages of chapter 7 are its road, ``07-private-top-k``, and statement pages, 
 order. A road borrows: a line ``{from}`id``` of its prose stands for the cell `id` of one of its statement pages, with
 what the cell put out and its links (the cell ``id-links`` that follows it), and the cell is shown there no more. A line
 ``{verdict}`paper:place``` is a strip that says how a claim stands, and unfolds; ``{map}`paper:place```, on any page, is
-the graph of all that a claim rests on.
+the graph of all that a claim rests on. A verdict is named by its key, ``{word}`refuted```, and shown in its words.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from companion.ledger.files import Claim
 from companion.ledger.graph import proof_map
 from companion.ledger.judge import Difference
 from companion.ledger.scoreboard import Entry
+from companion.ledger.verdicts import in_words
 from companion.press import BuildError
 
 ROAD = re.compile(r"(\d\d)-")
@@ -144,7 +145,7 @@ def glue_of(output: nbformat.NotebookNode) -> str | None:
 def _strips(
     name: str, cell: nbformat.NotebookNode, ledger: Mapping[str, Claim], differing: Mapping[str, Difference]
 ) -> nbformat.NotebookNode:
-    """The cell with its strips and maps drawn."""
+    """The cell with its strips and maps drawn, and the words of verdicts."""
 
     def known(match: re.Match[str]) -> str:
         if match[1] not in ledger:
@@ -159,7 +160,11 @@ def _strips(
         return f"\n{proof_map(those, known(match))}\n"
 
     if cell.cell_type == "markdown":
-        cell.source = MAP.sub(drawn, STRIP.sub(strip, cell.source))
+        try:
+            source = in_words(cell.source)
+        except ValueError as error:
+            raise BuildError(f"{name}: {error}") from None
+        cell.source = MAP.sub(drawn, STRIP.sub(strip, source))
     return cell
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 import companion
-from companion.ledger.card import PAPERS
+from companion.ledger.papers import PAPERS
 from companion.press.roads import TYPED, title
 
 #: The algorithms of the papers, in the lines that they print.
@@ -44,7 +44,7 @@ def chapters(notebooks: Path, seconds: Mapping[str, float]) -> str:
     for path in sorted(notebooks.glob("[0-8][0-9]-*.ipynb")):
         page = nbformat.read(path, as_version=4)
         held = list(shown(page))
-        papers = ", ".join(PAPERS[it] for it in dict.fromkeys(it for it, _, _ in held))
+        papers = ", ".join(PAPERS[it].name for it in dict.fromkeys(it for it, _, _ in held))
         typed = ", ".join(f"{place}: `{name}`" for _, place, name in held)
         time = math.ceil(seconds[path.stem]) if path.stem in seconds else ""
         lines.append(f"| {path.name[:2]} [{title(page)}](notebooks/{path.name}) | {papers} | {typed} | {time} |")

@@ -1,4 +1,4 @@
-"""The four papers as printed: their literal calibrations, their published numbers, their mistakes.
+"""The papers as printed: their literal calibrations, their published numbers, their mistakes.
 
 The library has only what is right. What a paper says of its own algorithm is kept here, beside what is provable of it.
 """

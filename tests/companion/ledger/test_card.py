@@ -11,6 +11,7 @@ from companion.ledger.card import anchor, card
 from companion.ledger.claim import Check
 from companion.ledger.files import Claim
 from companion.ledger.judge import differing
+from companion.ledger.verdicts import in_words
 
 
 def test_card() -> None:
@@ -20,7 +21,7 @@ def test_card() -> None:
     assert page.div["id"] == anchor("mini2020:alg-1") == "mini2020-alg-1"
     assert page.div["class"] == ["claim", "claim-verdict-undecided"]
     assert page.find(class_="claim-statement").get_text() == "<b> & co"
-    assert page.find(class_="claim-badge").get_text() == "… undecided here"
+    assert page.find(class_="claim-badge").get_text() == in_words("… {word}`undecided here`")
     assert page.find(class_="claim-impact").get_text() == "proof gap"
     assert page.find(class_="claim-why").get_text() == "Why: b > a"
     assert page.find("p", class_="claim-corrected").get_text() == "Corrected: b < c"
@@ -67,7 +68,8 @@ def test_card_of_a_claim_that_differs_says_what_was_expected_and_seen() -> None:
     assert page.find(class_="claim-impact").get_text() == "differs from the ledger", "no impact beside another verdict"
     assert [line.get_text() for line in page.find(class_="claim-differs").find_all("p")] == [
         "This claim differs from the ledger on this machine.",
-        "Expected: refuted. Observed here: holds: a number. It is 0; the statement says at most 1, which holds.",
+        in_words("Expected: {word}`refuted`. Observed here: {word}`holds`: a number. ")
+        + "It is 0; the statement says at most 1, which holds.",
         "Expected: the corrected statement is true. Observed here: it is undecided: "
         "y. It is 1 ± 0.5; the statement says at most 1, which is undecided.",
     ]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from companion.ledger.card import PAPERS, card
+from companion.ledger.card import card
 from companion.ledger.certificates import (
     ARCHIVE,
     STANDS,
@@ -30,6 +30,7 @@ from companion.ledger.certificates import (
 )
 from companion.ledger.claim import Record, printed
 from companion.ledger.files import find_root, load_ledger
+from companion.ledger.papers import PRINTED
 from companion.ledger.scoreboard import Scoreboard
 
 ROOT = find_root()
@@ -178,9 +179,9 @@ def test_the_three_counts_are_those_of_the_checker(board: Scoreboard) -> None:
     said = ", ".join(f"{table.loc['all', stands]} {stands}" for stands in STANDS)
     assert done[-4] == f"violated: {said}"
     assert table.loc["all", "all"] == table.drop("all")["all"].sum() == table.loc["all", list(STANDS)].sum()
-    for stem, name in list(PAPERS.items())[:4]:
-        line = BeautifulSoup(board.errata(stem), "html.parser").select_one(".errata-stands").get_text()
-        assert ", ".join(f"{table.loc[name, stands]} {stands}" for stands in STANDS) in line
+    for paper in (it for it in PRINTED if it.name in table.index):
+        line = BeautifulSoup(board.errata(paper.key), "html.parser").select_one(".errata-stands").get_text()
+        assert ", ".join(f"{table.loc[paper.name, stands]} {stands}" for stands in STANDS) in line
 
 
 def test_the_ledger_for_others_says_how_they_stand(board: Scoreboard) -> None:

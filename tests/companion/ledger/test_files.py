@@ -41,7 +41,7 @@ def test_load(tmp_path: Path) -> None:
         ),
         ({"verdict": "unchecked"}, "reason: None; allowed: text"),
         ({"left_out": "the constant"}, "left_out: 'the constant'; allowed: none when the verdict is 'holds'"),
-        (WRONG | {"verdict": "needs a condition"}, "left_out: None; allowed: text, due when the verdict is"),
+        (WRONG | {"verdict": "needs a condition"}, r"left_out: None; allowed: text \(due when the verdict is"),
         (
             WRONG | {"verdict": "refuted", "instance": "It is {sene}."},
             "instance: 'It is {sene}.'; allowed: braces around seen, said, ",

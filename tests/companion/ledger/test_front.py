@@ -12,6 +12,7 @@ from companion.ledger.claim import Record
 from companion.ledger.files import find_root, load_ledger
 from companion.ledger.front import announced, citation, counts, promises, shown_cells, substitutions
 from companion.ledger.judge import differing
+from companion.ledger.papers import how_many
 
 TABLE = b"""\
 mechanism,paper,calibration,claimed,share
@@ -131,8 +132,6 @@ def test_readme_and_front_page_say_the_same_numbers():
         "{claims} statements have been put to the test by machine: {hold} simply hold, {slips} have a slip of the pen, "
         "{wrong} need a change"
     )
-    words = {"3": "three", "6": "six"}
-    rest = (
-        f"{words[found['unchecked']]} could not be checked, and {words[found['broken']]} of the {found['wrong']} break"
-    )
-    assert f"{sentence.format(**found)}, {rest} a promise" in " ".join(readme.split())
+    unchecked, broken = (how_many(int(found[it])) for it in ("unchecked", "broken"))
+    rest = f"{unchecked} could not be checked, and {broken} of the {found['wrong']} break a promise"
+    assert f"{sentence.format(**found)}, {rest}" in " ".join(readme.split()), "python book/papers.py writes them"

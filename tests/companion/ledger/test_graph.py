@@ -12,6 +12,7 @@ from ledgers import ENTRY, WRONG
 from companion.ledger.files import Claim
 from companion.ledger.graph import _counted, graph, layers, nodes, proof_map, reduction
 from companion.ledger.scoreboard import Entry
+from companion.ledger.verdicts import CONDITION, EMPTY, HOLDS, READING, REFUTED, in_words
 
 
 def reached(uses):
@@ -69,15 +70,15 @@ def test_a_proof_is_part_of_its_statement():
     found = nodes(PAPER)
     assert list(found) == [f"mini2020:{it}" for it in ("alg-1", "lem-1", "thm-1", "alone")]
     assert found["mini2020:thm-1"].uses == ("mini2020:lem-1",), "alg-1 follows by lem-1, and no proof uses itself"
-    assert found["mini2020:thm-1"].state == "holds, its proof: refuted"
+    assert found["mini2020:thm-1"].state == in_words("{word}`holds`, its proof: {word}`refuted`")
 
 
 def test_picture_and_list_say_the_same():
     page = BeautifulSoup(graph(PAPER, "mini2020"), "html.parser")
     assert [title.get_text() for title in page.find_all("title")] == [
-        "alg-1, x: holds",
-        "lem-1, x: refuted",
-        "thm-1, x: holds, its proof: refuted",
+        in_words("alg-1, x: {word}`holds`"),
+        in_words("lem-1, x: {word}`refuted`"),
+        in_words("thm-1, x: {word}`holds`, its proof: {word}`refuted`"),
     ]
     assert [link["href"] for link in page.svg.find_all("a")] == [
         f"01-first.html#mini2020-{it}" for it in ("alg-1", "lem-1", "thm-1")
@@ -85,8 +86,8 @@ def test_picture_and_list_say_the_same():
     assert len(page.svg.find_all("path")) == 2
     assert len(page.svg.find_all("circle")) == 1
     assert [item.get_text() for item in page.find_all("li")] == [
-        "lem-1, x (refuted) uses alg-1, x (holds).",
-        "thm-1, x (holds, its proof: refuted) uses lem-1, x (refuted).",
+        in_words("lem-1, x ({word}`refuted`) uses alg-1, x ({word}`holds`)."),
+        in_words("thm-1, x ({word}`holds`, its proof: {word}`refuted`) uses lem-1, x ({word}`refuted`)."),
     ]
 
 
@@ -97,8 +98,8 @@ def test_a_paper_without_edges_has_an_empty_picture():
 def test_a_map_has_all_that_a_claim_rests_on_and_nothing_else():
     page = BeautifulSoup(proof_map([*PAPER, entry("thm-2", uses=["thm-1"])], "mini2020:thm-1"), "html.parser")
     assert page.p.get_text() == (
-        "thm-1: holds. It rests on 2 statements: 1 holds and 1 is refuted. "
-        "Of the printed proofs that are judged apart, 1 is refuted."
+        f"thm-1: {HOLDS.words}. It rests on 2 statements: 1 {HOLDS.one} and 1 {REFUTED.one}. "
+        f"Of the printed proofs that are judged apart, 1 {REFUTED.one}."
     )
     links = [f"01-first.html#mini2020-{it}" for it in ("alg-1", "lem-1", "thm-1")]
     assert [link["href"] for link in page.svg.find_all("a")] == links
@@ -109,15 +110,15 @@ def test_a_map_has_all_that_a_claim_rests_on_and_nothing_else():
 
 
 def test_a_map_of_what_rests_on_nothing_says_so():
-    assert "alone: holds. It rests on 0 statements." in proof_map([entry("alone")], "mini2020:alone")
+    assert in_words("alone: {word}`holds`. It rests on 0 statements.") in proof_map([entry("alone")], "mini2020:alone")
 
 
 @pytest.mark.parametrize(
     ("verdicts", "said"),
     [
-        (["holds"], "1 holds"),
-        (["refuted", "holds", "holds", "needs a condition"], "2 hold, 1 needs a condition and 1 is refuted"),
-        (["true but empty", "depends on the reading"] * 2, "2 are true but empty and 2 depend on the reading"),
+        ([HOLDS], f"1 {HOLDS.one}"),
+        ([REFUTED, HOLDS, HOLDS, CONDITION], f"2 {HOLDS.many}, 1 {CONDITION.one} and 1 {REFUTED.one}"),
+        ([EMPTY, READING] * 2, f"2 {EMPTY.many} and 2 {READING.many}"),
         ([], ""),
     ],
 )

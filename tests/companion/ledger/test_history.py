@@ -13,6 +13,7 @@ from ledgers import ENTRY, WRONG, ledger_at
 from companion.ledger import history
 from companion.ledger.files import load_ledger
 from companion.ledger.history import HISTORY, Change, due, load_history, record, standing, told, unrecorded
+from companion.ledger.verdicts import in_words
 
 ROOT = Path(__file__).resolve().parents[3]
 ROWS = """\
@@ -139,7 +140,10 @@ def test_the_page_tells_all_changes_the_newest_version_first(book: Path) -> None
     newest, oldest = page.select(".changes-in")
     [change] = newest.select(".change")
     assert change.a["href"] == "../notebooks/01-first.html#mini2020-alg-1"
-    assert [badge.get_text() for badge in change.select(".claim-badge")] == ["✗ refuted", "✓ holds"]
+    assert [badge.get_text() for badge in change.select(".claim-badge")] == [
+        in_words("✗ {word}`refuted`"),
+        in_words("✓ {word}`holds`"),
+    ]
     assert str(change.find_all("p")[-1]) == "<p>x<sub>1</sub> was left out.</p>"
     assert not oldest.select(".change")
 

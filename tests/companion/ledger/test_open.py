@@ -9,9 +9,10 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
-from companion.ledger.card import OURS, anchor
+from companion.ledger.card import anchor
 from companion.ledger.files import Claim, find_root, load_ledger
 from companion.ledger.open import OPEN, SIMULATED, open_lists
+from companion.ledger.papers import paper_of
 from companion.ledger.scoreboard import Entry
 
 ROOT = find_root(Path(__file__))
@@ -25,7 +26,7 @@ def listed(name: str) -> list[str]:
 
 
 def of_papers() -> list[Claim]:
-    return [claim for claim in LEDGER.values() if not claim.id.startswith(OURS)]
+    return [claim for claim in LEDGER.values() if not paper_of(claim.id).ours]
 
 
 def test_all_that_is_unchecked_is_listed_with_its_reason() -> None:

@@ -89,7 +89,7 @@ def test_the_page(tmp_path: Path) -> None:
     """With this book's own files."""
     reading = Reading("data/expected/standard.json", find_root(Path(__file__)))
     copies = reading.copies()
-    assert all(f"<code>{it['digest']}</code>" in copies for it in reading.papers.values())
+    assert all(f"<code>{it.digest}</code>" in copies for it in reading.papers.values())
     assert reading.counts().loc["all", "sentences"] == len(reading.sentences)
     table = reading.all()
     assert table.count("<tr>") == len(reading.sentences) + table.count("<thead>")

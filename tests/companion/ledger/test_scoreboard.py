@@ -12,7 +12,9 @@ from bs4 import BeautifulSoup
 from companion.ledger.claim import Check, Record
 from companion.ledger.files import find_root, load_ledger
 from companion.ledger.latex import latex
-from companion.ledger.scoreboard import PAPERS, Scoreboard, entries, ledger_files
+from companion.ledger.papers import PAPERS
+from companion.ledger.scoreboard import Scoreboard, entries, ledger_files
+from companion.ledger.verdicts import HOLDS, PENDING, READING, REFUTED, UNCHECKED, in_words
 
 LEDGER = """\
 - {id: 'cai2025:a', where: A, kind: theorem, statement: 'first <one>', chapter: 01-x, verdict: refuted, method: exact,
@@ -46,8 +48,8 @@ def rows(html):
 
 
 def test_counts(board):
-    wrong = {"depends on the reading": 1, "refuted": 1}
-    assert board.counts().loc["all"].to_dict() == wrong | {"pending": 1, "holds": 1, "unchecked": 1, "claims": 5}
+    counted = {it.words: 1 for it in (PENDING, HOLDS, REFUTED, READING, UNCHECKED)}
+    assert board.counts().loc["all"].to_dict() == counted | {"claims": 5}
     assert board.impacts().loc["all"].to_dict() == {"privacy broken": 1, "proof gap": 1, "all": 2}
 
 
@@ -71,20 +73,23 @@ def test_what_differs_from_the_ledger_is_said_and_counted_apart(board, tmp_path)
     (tmp_path / "records.json").write_text(json.dumps({"profile": "smoke", "records": records}))
     other = Scoreboard("records.json")
     assert list(other.differing) == ["cai2025:a", "cai2025:b"]
-    counted = {"differs": 2, "depends on the reading": 1, "pending": 1, "unchecked": 1, "claims": 5}
+    counted = {it.words: 1 for it in (PENDING, READING, UNCHECKED)} | {"differs": 2, "claims": 5}
     assert other.counts().loc["all"].to_dict() == counted
     assert other.impacts().loc["all"].to_dict() == {"privacy broken": 1, "all": 1}
     page = BeautifulSoup(other.claims(), "html.parser")
     assert "differs from the ledger on this machine: 2 claims" in page.find(class_="differs-note").get_text()
     assert [link["href"] for link in page.select(".differs-note a")] == ["01-x.html#cai2025-a", "01-x.html#cai2025-b"]
-    assert "expected: holds; observed here: refuted" in page.select(".differs-note li")[1].get_text()
+    assert (
+        in_words("expected: {word}`holds`; observed here: {word}`refuted`")
+        in page.select(".differs-note li")[1].get_text()
+    )
     assert [dot.get_text() for dot in page.select(".board-dot.differs")] == ["≠", "≠"]
     assert [dot["title"] for dot in page.select(".board-dot.differs")] == [
-        "A: refuted, differs from the ledger",
-        "B: refuted, differs from the ledger",
+        in_words("A: {word}`refuted`, differs from the ledger"),
+        in_words("B: {word}`refuted`, differs from the ledger"),
     ]
     assert [row.find_all("td")[2].get_text("|", strip=True) for row in page.select("tr.differs")] == [
-        "✗ refuted|differs from the ledger"
+        in_words("✗ {word}`refuted`|differs from the ledger")
     ] * 2
     assert "<section" not in other.errata("cai2025")
     assert "No erratum is stated of these." in other.errata("cai2025")
@@ -103,18 +108,18 @@ def test_claims_link_to_their_cards(board):
         "01-x.html#cai2025-b",
     ]
     assert [row.a for row in rows(board.claims())][3:] == [None, None]
-    assert shown[0] == ["A|Cai et al. (2025)", "first <one>|one is not two", "✗ refuted|proof gap"]
+    assert shown[0] == ["A|Cai et al. (2025)", "first <one>|one is not two", in_words("✗ {word}`refuted`|proof gap")]
     assert [statement for _, statement, _ in shown[2:]] == ["second", "third", "no picture"]
 
 
 def test_a_sign_for_every_claim_says_which_and_what(board):
     dots = BeautifulSoup(board.claims(), "html.parser").find_all(class_="board-dot")
     assert [(dot.get_text(), dot["title"]) for dot in dots] == [
-        ("✗", "A: refuted, proof gap"),
-        ("?", "E: depends on the reading, privacy broken"),
-        ("✓", "B: holds"),
+        ("✗", in_words("A: {word}`refuted`, proof gap")),
+        ("?", in_words("E: {word}`depends on the reading`, privacy broken")),
+        ("✓", in_words("B: {word}`holds`")),
         ("…", "C: pending"),
-        ("…", "D: unchecked"),
+        ("…", in_words("D: {word}`unchecked`")),
     ]
 
 
@@ -131,12 +136,12 @@ def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
     first, second = page.find_all("section")
     assert (first["id"], second["id"]) == ("erratum-cai2025-e", "erratum-cai2025-a")
     assert [line.get_text(" ", strip=True) for line in second.find_all("p")] == [
-        "A ✗ refuted #",
+        in_words("A ✗ {word}`refuted` #"),
         "Printed: first <one>",
         "Why: one is not two",
         "For instance: loss. It is 2; the statement says at most 1.",
         "Instead: the right one",
-        "Used by, each with its own verdict: E (depends on the reading).",
+        in_words("Used by, each with its own verdict: E ({word}`depends on the reading`)."),
         "the argument and all checks · cai2025:a",
     ]
     assert "Under some readings: y (read as: one). It is 2; the statement says at most 1." in first.get_text(
@@ -148,7 +153,8 @@ def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
 def test_an_author_reads_first_what_is_gravest_and_what_holds(board):
     head, *_ = BeautifulSoup(board.errata("cai2025"), "html.parser").select(".errata-summary")
     assert [" ".join(it.get_text(" ", strip=True).split()) for it in head.find_all(["p", "li"])] == [
-        "In a minute. Of 5 statements judged here, 1 holds as printed and 2 stand below. No main statement is false.",
+        f"In a minute. Of 5 statements judged here, 1 {HOLDS.one} as printed and 2 stand below. "
+        "No main statement is false.",
         "E (privacy broken): it says both",
         "None of it has been put to the authors yet. How to read a verdict says how to disagree.",
         "Theorems, lemmas and corollaries that hold as printed: B .",
@@ -171,7 +177,7 @@ def test_where_no_theorem_holds_an_author_reads_what_does(board, tmp_path, kind,
 def test_what_an_author_is_sent(board):
     entry = next(it for it in board.entries if it.claim.id == "cai2025:e")
     assert entry.text.splitlines()[1] == "Printed: it is ε̃ 50% of a_b"
-    assert r"\paragraph{Cai et al. (2025), E (depends on the reading; privacy broken)}" in entry.tex
+    assert rf"\paragraph{{Cai et al. (2025), E ({READING.words}; privacy broken)}}" in entry.tex
     assert r"it is \ensuremath{\tilde{\varepsilon}} 50\% of \ensuremath{a_{b}}" in " ".join(entry.tex.split())
 
 
@@ -194,7 +200,7 @@ def test_all_of_the_ledger_can_be_said_in_latex():
 
 def test_every_file_of_the_ledger_has_a_heading():
     files = {path.stem for path in (find_root() / "data" / "claims").glob("*.yml")}
-    assert files == set(PAPERS), "PAPERS of companion.ledger.scoreboard names them"
+    assert files == set(PAPERS), "PAPERS of companion.ledger.papers names them"
 
 
 def test_an_instance_in_words_has_the_numbers_of_the_build(board, tmp_path):

@@ -13,8 +13,9 @@ from matplotlib.ticker import NullLocator
 from companion.chapters.better_than_printed import agreement, comparisons, consensus, selection, unpaid
 from companion.chapters.better_than_printed.gain import OF_THE_BOOK, At, Gain
 from companion.instruments.style import BAR, COLOURS, note, on_phone, panels, styled
-from companion.ledger.card import PAPERS, Html, anchor
+from companion.ledger.card import Html, anchor
 from companion.ledger.files import find_root, load_ledger
+from companion.ledger.papers import PAPERS
 
 __all__ = ["GAINS", "At", "catalogue", "draw_factors", "frame", "gains", "numbers", "shown", "unpaid_frame"]
 
@@ -148,7 +149,7 @@ def draw_factors(table: pd.DataFrame) -> Figure:
             else:
                 axes.annotate(gain, (max(row["high"], 2), place), (7, 0), va="center", **look)
         axes.set_yticks(range(len(rows)), [""] * len(rows) if on_phone() else rows["name"], fontsize=8)
-        axes.set(ylim=(len(rows) - 0.5, -0.9), xscale="log", title=PAPERS[paper])
+        axes.set(ylim=(len(rows) - 0.5, -0.9), xscale="log", title=PAPERS[paper].name)
         axes.set_xlim(0.93, 4_000 if on_phone() else 40_000)
         axes.axvline(1, color="0.4", lw=1)
         axes.axvspan(1, 2, color="0.5", alpha=0.22, lw=0, zorder=0)

@@ -23,18 +23,14 @@ from companion.chapters.privacy_audited.cases.case import Case
 from companion.instruments.allowance import ROUNDING
 from companion.instruments.style import CALIBRATION, COLOURS, key, note, panels, styled
 from companion.instruments.sweep import stream
+from companion.ledger.papers import families
 
 #: Probability that any of all the lower bounds is above the truth, at most.
 ALARM = 0.001
 #: Losses that the lower bounds are tried at, as shares of the loss that is expected.
 LEVELS = np.r_[0.02, 0.05, np.arange(0.1, 1.0, 0.1), 0.95, 0.98]
 #: Papers by the room of the library that holds their mechanisms.
-PAPERS = {
-    "pairwise": "Cai et al.",
-    "uniformity": "Busa-Fekete et al.",
-    "topk": "Qiao et al.",
-    "aggregation": "Alabi et al.",
-}
+PAPERS = families()
 
 
 @cache
