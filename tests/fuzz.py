@@ -225,6 +225,7 @@ def readers() -> dict[str, Callable[[Path], Any]]:
         "counts": lambda path: each(lambda: read_counts(path)),
         "csv": table,
         "items": lambda path: each(lambda: named(str(path))),
+        "json": table,
         "parquet": lambda path: each(lambda: table(path), lambda: read_counts(path)),
         "plan": plan,
         "preflib": preflib,
