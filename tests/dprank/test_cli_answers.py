@@ -315,3 +315,11 @@ def test_a_map_of_items_written_otherwise_is_one_of_items(tmp_path_factory, writ
     assert (done.code, "it is an item" in done.error, "--clean" in done.error) == (2, True, True)
     words = ["--map", "names", "--clean", "nfkc,strip,casefold"]
     assert order(file, *LABELLED, *words)[0] == "tea"
+
+
+def test_a_questionnaire_whose_answers_nobody_declared_is_told_how(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("who,oak vs elm,elm vs fir\nann,left,right\nbob,right,left\n")
+    words = ("--pairs", "all", "--items", "oak,elm,fir", "--person", "who", "--map", "yes=1,no=0")
+    told = said("check", path, *words).out
+    assert "--map left=1,right=0, if 'left' says that the first item is preferred" in told

@@ -157,7 +157,7 @@ def _ways(intake: Intake, declared: Declaration, lost: Mapping[str, int]) -> str
         return ""
     ties = ties_among({*texts}, told=True)
     sides = sorted((it for it in texts if it not in ties), key=_side)
-    one = f" ({shown(declared.columns[0])})" * bool(declared.columns)
+    one = f" ({shown(declared.columns[0])})" if declared.columns else ""
     if len(sides) != 2:
         flag = quoted(",".join(f"{text}=" for text in texts))
         return (
