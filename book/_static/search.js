@@ -12,13 +12,15 @@
   /* Of what readers ask in other words than a title has: where the answer stands. */
   const answers = [
     [/central.*local|local.*central|trusted (curator|server|third)/, "notebooks/10-local-aggregation.html#who-sees-what"],
-    [/anonym|gdpr|\blaw\b|legal|personal data|\bdpia\b|\bdpo\b|data protection|impact assessment/, "book/not_protected.html#in-law"],
+    [/membership|was .* in the (data|survey)|tracing attack/, "book/glossary.html#term-tracing-attack"],
+    [/singl\w* out|anonym|gdpr|\blaw\b|legal|personal data|\bdpia\b|\bdpo\b|data protection|impact assessment/, "book/not_protected.html#in-law"],
     [/\bcite|citation|bibtex|copyright|licen[cs]e|may (i|we) use|reuse|in production/, "book/index.html#may-i-use-it"],
     [/vulnerab|threat model|report .*(bug|weakness)|\bsecurity\b/, "book/security.html"],
     [/\bthesis\b|open (question|problem)|unsolved|future work|student project/, "book/open.html"],
     [/author['’]?s?['’]? (own )?(code|files|repository)|original code|their code/, "notebooks/97-what-was-read.html#the-copies"],
     [/\bseeds?\b|\bseeded\b|random numbers|reproducib/, "book/reproduce.html#the-same-numbers"],
     [/monthly|weekly|yearly|every (day|week|month|year)|each (week|month|year)|once a (week|month|year)/, "notebooks/16-what-epsilon-buys.html#releases-add-up"],
+    [/^(how (to|do i) )?(publish|release) .*(ranking|survey|poll)/, "notebooks/14-release-your-own.html"],
     [/data ?sets? (used|of|in)|which (data|surveys)|where .*data (come|are) from|^data ?sets?$/, "notebooks/15b-the-arena.html#people-of-surveys"],
     [/differential(ly)? priva/, "book/index.html#thirty-seconds-of-differential-privacy"],
     [/how many (people|voters|answers)/, "notebooks/15-which-method.html#how-many-people"],
@@ -100,7 +102,7 @@
     const typed = plain(asked).trim();
     const named = /\w[._]\w*[a-z]/.test(typed); // a name of the library
     const answer = answers.find(([pattern]) => pattern.test(typed))?.[1];
-    const all = letters(typed).split(/[\s,:;()-]+/).filter(Boolean);
+    const all = letters(typed).split(/[\s,:;()-]+|\.(?=\s|$)/).filter(Boolean);
     const telling = all.filter((word) => !idle.has(word));
     const words = (telling.length ? telling : all).map(meant).map(finder);
     // a rare word says more than a frequent one
