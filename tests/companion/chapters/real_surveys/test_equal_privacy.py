@@ -53,7 +53,7 @@ def test_the_strip_of_noiseless_orders_names_who_moves():
     ways = frame.set_index(["survey", "item"])
     moved = ways.index[ways.nunique(axis=1) > 1]
     assert list(moved) == [("CEMS", "StGallen"), ("CEMS", "Barcelona")]
-    assert message == "Without noise wins alone exchange St. Gallen and Barcelona"
+    assert message == "Without noise, only wins rank St. Gallen before Barcelona"
     answers = survey_likelihood.survey_data("CEMS")
     points = {
         item: answers.points[answers.first == at].sum() + (2 - answers.points[answers.second == at]).sum()
