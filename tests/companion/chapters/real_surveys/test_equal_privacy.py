@@ -62,7 +62,7 @@ def test_the_strip_of_noiseless_orders_names_who_moves():
     assert points["Barcelona"] > points["StGallen"], "two points a win, one an undecided answer"
     assert [len(axes.lines) for axes in figure.axes] == [6, 4]
     exchanged = s.draw_noiseless_orders(frame.assign(MLE=frame.wins)).get_suptitle().replace("\n", " ")
-    assert "wins and MLE alone exchange" in exchanged
+    assert "only wins and MLE rank" in exchanged
 
 
 def test_figures_draw_what_they_are_given():
