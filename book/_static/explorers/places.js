@@ -10,7 +10,7 @@ explorers.define("places", (() => {
       const cell = (p) => el("td", { style: `--share: ${p}` }, percent(p));
       view.replaceChildren(
         el("table", { class: "shades" },
-          el("caption", {}, "Probability of each place, in percent"),
+          el("caption", {}, "Probability of each place, in per cent"),
           el("thead", {}, el("tr", {}, ...["", ...heads(data)].map((it) => el(it ? "th" : "td", it ? { scope: "col" } : {}, String(it))))),
           el("tbody", {}, ...rows(chances, data, cell).map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row" }, name), ...cells)))));
     },

@@ -100,7 +100,7 @@ def numbers(
         | {"topk-useful-from": f"{int(16 * np.log(items / delta)):,}"}
         | {f"found-{key}": f"{at[name]:.1f}" for key, name in said.items()}
         | {"recall-k": f"{lists.k.max()}"}
-        | {f"recall-{key}": f"{longest[name]:.0%}" for key, name in shares.items()}
+        | {f"recall-{key}": f"{100 * longest[name]:.0f} %" for key, name in shares.items()}
     )
 
 

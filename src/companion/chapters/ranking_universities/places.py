@@ -184,8 +184,8 @@ def draw_answers_and_places(frame: pd.DataFrame) -> Figure:
     sns.heatmap(chances, ax=right, cmap="Blues", vmin=0, vmax=100, annot=percent, fmt="", annot_kws=text, **look)
     for cell, share in zip(right.texts, chances.to_numpy().flat, strict=True):
         cell.set_color("white" if share > 100 * _DARK else "black")
-    left.set(title="percent who prefer the row", xlabel="to the column", ylabel="")
-    right.set(title=f"chance of a place, ε = {epsilon:g}, in percent", xlabel="place", ylabel="")
+    left.set(title="per cent who prefer the row", xlabel="to the column", ylabel="")
+    right.set(title=f"chance of a place, ε = {epsilon:g}, in per cent", xlabel="place", ylabel="")
     for axes in (left, right):
         axes.grid(False)
         axes.tick_params(length=0, labelrotation=0)
@@ -236,5 +236,5 @@ def draw_place_probabilities(frame: pd.DataFrame) -> Figure:
             text.set_color("white" if share > _DARK else "black")
         axes.set(title=f"ε = {epsilon:g}")
         axes.tick_params(length=0, labelrotation=0)
-    label_outer(made, "place", "chance of a place, in percent")
+    label_outer(made, "place", "chance of a place, in per cent")
     return figure

@@ -239,9 +239,9 @@ def draw_noiseless_orders(frame: pd.DataFrame) -> Figure:
     usual = frame[ways].mode(axis=1)[0]
     differ = frame[ways].ne(usual, axis=0).groupby(frame.survey, sort=False).any()
     moved = frame[frame[ways].nunique(axis=1) > 1]
-    others = " and ".join(name for name in ways if differ[name].any())
-    exchanged = " and ".join(map(item_name, moved["item"]))
-    message = f"Without noise {others} alone exchange {exchanged}"
+    others = [name for name in ways if differ[name].any()]
+    order = " before ".join(map(item_name, moved.sort_values(others)["item"]))
+    message = f"Without noise, only {' and '.join(others)} rank {order}"
     figure, made = panels(len(differ), message=message, height=2.7)
     colours = dict(zip(moved.index, COLOURS, strict=False))
     for axes, (survey, rows) in zip(made, frame.groupby("survey", sort=False), strict=True):
