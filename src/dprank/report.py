@@ -210,9 +210,9 @@ def _picture(release: Any, found: list[dict[str, Any]]) -> Places | None:
 
 
 def _legend(picture: Places) -> str:
-    wide = "" if picture.wide is None else "; thin, with those who might have been asked instead"
+    wide = "" if picture.wide is None else "; the thin bar also allows for those who might have been asked instead"
     more = "" if picture.shown == len(picture.items) else f" The first {picture.shown} of {len(picture.items)}."
-    return f"The point is the place; the thick bar what the noise leaves open (95 % for all at once){wide}.{more}"
+    return f"The point is the place; the thick bar is what the noise leaves open (95 % for all at once){wide}.{more}"
 
 
 #: Of a page: one column that fits a telephone, where a long name breaks rather than runs over.

@@ -241,7 +241,7 @@ _DELTA = "δ: a small chance that the privacy may fail"
 @styled
 def draw_thresholds(frame: pd.DataFrame) -> Figure:
     """Voters against items: needed (dashed) and enough (solid), a colour a model of privacy."""
-    message = "How many voters are needed and how many are enough differ widely"
+    message = "The numbers of voters needed and enough lie far apart"
     figure, (axes,) = panels(message=message, height=3.8)
     for (model, name), colour in zip(_MODELS.items(), COLOURS, strict=False):
         for kind, line in (("enough", "-"), ("needed", "--")):

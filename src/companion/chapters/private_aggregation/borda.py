@@ -320,7 +320,7 @@ def check_local_noise(frame: pd.DataFrame) -> list[Check]:
 
 _MESSAGES = {
     "central": "Noise on mean places costs least, except where places mislead",
-    "local": "Without trust, noise on all pairs costs less only where places mislead",
+    "local": "Without trust, all pairs beat mean places only where places mislead",
 }
 #: Label, colour and mark of each method.
 LOOK = {

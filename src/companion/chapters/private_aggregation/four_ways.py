@@ -67,7 +67,7 @@ def draw_curves(frame: pd.DataFrame) -> Figure:
     found = here(frame)
     pure, local = (_percent(found[model][1]).replace("less than ", "<") for model in ("pure", "local"))
     people = frame["people"].iloc[0]
-    message = f"Without trust {local} of pairs are lost, with it {pure}"
+    message = f"Without trust {local} of pairs are lost, with trust {pure}"
     figure, made = panels(3, message=message, height=2.9, sharey=True, sharex=True)
     for axes, (model, title) in zip(made, TITLES.items(), strict=True):
         for name, part in frame[frame.model == model].groupby("mechanism", sort=False):

@@ -257,7 +257,9 @@ def draw_winners(frame: pd.DataFrame) -> Figure:
     voters = sorted(frame["voters"].unique())
     lines = sorted({(row.n_items, -row.epsilon) for row in frame.itertuples()}, reverse=True)
     large = frame.loc[frame.voters == voters[-1], "mean"]
-    message = f"With {voters[-1]:,} voters <1 % is lost in {(large < 0.01).sum()} of {len(large)} cases"
+    few = (large < 0.01).sum()
+    cases = f"{'all' if few == len(large) else f'{few} of'} {len(large)} cases"
+    message = f"With {voters[-1]:,} voters <1 % is lost in {cases}"
     shared = {"sharex": True, "sharey": True}
     figure, made = panels(len(cells), message=message, height=2.7, columns=3, on_phone=2, **shared)
     for axes, ((kind, model), part) in zip(made, cells, strict=True):

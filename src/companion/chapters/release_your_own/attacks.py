@@ -180,7 +180,8 @@ def draw_averaged(frame: pd.DataFrame) -> Figure:
     key(figure, *axes.get_legend_handles_labels(), columns=2)
     note(
         figure,
-        "50: pure guessing. Dashed: the limit if the ε add up. Budget: what they may add up to. Bars: 95 %.",
+        "50: pure guessing. Dashed: the limit if the ε of all releases add up. Budget: the most that they may add up "
+        "to. Bars: 95 %.",
     )
     return figure
 

@@ -260,7 +260,7 @@ def draw_places(frame: pd.DataFrame) -> Figure:
     key(figure, [place, noise, drawn], ["released", "noise", "noise, and who took part"], columns=3)
     note(
         figure,
-        "Bars: places that are left open if all ranges of a kind are to be right together 95 times in 100. Who "
-        "took part: if the people are a sample of many who might have answered.",
+        "Bars: the places left open if all ranges of a kind are right together 95 times in 100. Who took part: as if "
+        "the people were a sample of many who might have answered.",
     )
     return figure

@@ -204,19 +204,24 @@ def twenty(others: NDArray[np.int64], epsilons: Iterable[float]) -> pd.DataFrame
     return pd.concat(frames, ignore_index=True)
 
 
+def per_cent(share: float, digits: int = 0) -> str:
+    """A share as the page writes it."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def numbers(others: NDArray[np.int64], epsilon: float, before: float = 0.1) -> dict[str, str]:
     """Of one epsilon, as text: bounds, how often an attacker is right, and how often the bound is reached."""
     rows = after(others, [epsilon]).set_index("published")
     return {
         "epsilon": f"{epsilon:g}",
-        **{f"cap-{at:g}".replace(".", "-"): f"{gain(at):.0%}" for at in CAPS},
+        **{f"cap-{at:g}".replace(".", "-"): per_cent(gain(at)) for at in CAPS},
         "odds": f"{math.exp(epsilon):.3g}",
-        "most": f"{gain(epsilon):.0%}",
-        "least": f"{1 - gain(epsilon):.0%}",
-        "before": f"{before:.0%}",
-        "most-of-before": f"{gain(epsilon, before=before):.0%}",
-        "right-scores": f"{rows.loc[SCORES, 'right']:.1%}",
-        "right-order": f"{rows.loc[ORDER, 'right']:.1%}",
+        "most": per_cent(gain(epsilon)),
+        "least": per_cent(1 - gain(epsilon)),
+        "before": per_cent(before),
+        "most-of-before": per_cent(gain(epsilon, before=before)),
+        "right-scores": per_cent(rows.loc[SCORES, "right"], 1),
+        "right-order": per_cent(rows.loc[ORDER, "right"], 1),
         "reached": f"{DRAWS * rows.loc[SCORES, 'reached']:.0f}",
     }
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from companion.chapters.what_epsilon_buys.belief import per_cent
 from dprank.privacy.gaussian import zcdp
 from dprank.publication import gain
 
@@ -47,6 +48,6 @@ def chosen() -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows).sort_values("ε", ignore_index=True)
     sure = [gain(epsilon) for epsilon in frame["ε"]]
-    texts = [f"{one:.1%}" if one < 0.9995 else "above 99.9%" for one in sure]
+    texts = [per_cent(one, 1) if one < 0.9995 else "above 99.9 %" for one in sure]
     frame = frame.assign(**{"belief at most": texts})
     return frame[["what", "ε", "belief at most", "protects", "trusted", "δ"]]

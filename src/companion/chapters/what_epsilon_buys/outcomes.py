@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from companion.chapters.what_epsilon_buys.belief import RELEASES, names, order_law
+from companion.chapters.what_epsilon_buys.belief import RELEASES, names, order_law, per_cent
 from companion.chapters.which_method.populations import ranking_people
 from companion.instruments.style import panels, styled
 from companion.instruments.sweep import stream
@@ -72,7 +72,7 @@ def numbers(sums: NDArray[np.int64], epsilons: Iterable[float]) -> dict[str, str
     for row in how_often(sums, epsilons).itertuples():
         for name in ("winner", "order"):
             found[f"{name}-{row.epsilon:g}".replace(".", "-")] = _of_twenty(getattr(row, name))
-        found[f"pairs-{row.epsilon:g}".replace(".", "-")] = f"{row.pairs:.1%}"
+        found[f"pairs-{row.epsilon:g}".replace(".", "-")] = per_cent(row.pairs, 1)
     return found
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from companion.chapters.what_epsilon_buys.belief import per_cent
 from companion.chapters.which_method.arena import EPSILONS
 from companion.instruments.style import BAR, COLOURS, key, label_outer, panels, styled
 from dprank.publication import gain
@@ -42,7 +43,7 @@ def menu(frame: pd.DataFrame, trust: str = "curator") -> pd.DataFrame:
     text = rows.assign(text=[_percent(row.lost, row.se) for row in rows.itertuples()])
     wide = text.pivot(index="epsilon", columns="people", values="text")
     wide.columns = [f"{people:,}" for people in wide.columns]
-    wide.insert(0, "ε: belief at most", [f"{epsilon:g}: {gain(epsilon):.1%}" for epsilon in wide.index])
+    wide.insert(0, "ε: belief at most", [f"{epsilon:g}: {per_cent(gain(epsilon), 1)}" for epsilon in wide.index])
     return wide.reset_index(drop=True)
 
 
@@ -60,13 +61,13 @@ def numbers(frame: pd.DataFrame, epsilon: float) -> dict[str, str]:
     """Losses at the epsilon of the arena that is nearest, as text, and the least that keeps nine pairs of ten."""
     near = min(sorted(set(frame["epsilon"])), key=lambda it: abs(np.log(it / epsilon)))
     rows = frame[frame["epsilon"] == near].set_index(["trust", "people"])
-    found = {"belief": f"{gain(near):.0%}"}
+    found = {"belief": per_cent(gain(near))}
     for trust, short in (("curator", "lost"), ("nobody", "local")):
-        found |= {f"{short}-{people}": f"{rows.loc[(trust, people), 'lost']:.1%}" for people in PEOPLE}
+        found |= {f"{short}-{people}": per_cent(rows.loc[(trust, people), "lost"], 1) for people in PEOPLE}
     for people in PEOPLE:
         enough = least_epsilon(frame, 0.1, people)
         found[f"enough-{people}"] = f"{enough:g}"
-        found[f"enough-belief-{people}"] = f"{gain(enough):.0%}"
+        found[f"enough-belief-{people}"] = per_cent(gain(enough))
     return found
 
 

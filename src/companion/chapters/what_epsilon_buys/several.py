@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.special import expit, logit
 
-from companion.chapters.what_epsilon_buys.belief import losses
+from companion.chapters.what_epsilon_buys.belief import losses, per_cent
 from companion.instruments.style import BAR, COLOURS, name_lines, note, panels, styled
 from companion.instruments.sweep import stream
 from dprank.privacy.composition import optimal
@@ -50,10 +50,10 @@ def numbers(items: int, epsilon: float) -> dict[str, str]:
     return {
         "each": f"{epsilon:g}",
         "ten-sum": f"{10 * epsilon:g}",
-        "ten": f"{rows.loc[10, 'sum']:.0%}",
-        "year": f"{rows.loc[52, 'sum']:.1%}",
-        "year-delta": f"{rows.loc[52, 'with delta']:.1%}",
-        "year-right": f"{rows.loc[52, 'right']:.1%}",
+        "ten": per_cent(rows.loc[10, "sum"]),
+        "year": per_cent(rows.loc[52, "sum"], 1),
+        "year-delta": per_cent(rows.loc[52, "with delta"], 1),
+        "year-right": per_cent(rows.loc[52, "right"], 1),
     }
 
 

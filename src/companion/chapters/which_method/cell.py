@@ -65,11 +65,11 @@ def numbers(table: pd.DataFrame) -> dict[str, str]:
         "persons": f"{best['people']:,}",
         "epsilon": f"{table['epsilon'].iloc[0]:g}",
         "best": _called(best["method"]),
-        "lost": f"{best['mean']:.1%}",
-        "most": f"{here['mean'].max():.1%}",
-        "few-lost": f"{few['mean'].min():.1%}",
+        "lost": f"{100 * best['mean']:.1f} %",
+        "most": f"{100 * here['mean'].max():.1f} %",
+        "few-lost": f"{100 * few['mean'].min():.1f} %",
         "many": f"{more['people']:,}",
-        "many-lost": f"{more['mean']:.1%}",
+        "many-lost": f"{100 * more['mean']:.1f} %",
     }
 
 

@@ -187,7 +187,7 @@ def _method(row: Mapping[str, Any]) -> str:
 
 def _how_often(row: Mapping[str, Any]) -> str:
     """In how many situations, and what else."""
-    told = f"{row['best in']:.0%}"
+    told = f"{100 * row['best in']:.0f} %"
     if not row["second"]:
         return told + "; nothing else answers this"
     if not row["then"]:

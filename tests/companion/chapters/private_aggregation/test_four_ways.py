@@ -28,7 +28,7 @@ def test_the_worse_kind_decides() -> None:
     matrix = frame[(frame.mechanism == "matrix") & (frame.model == "pure")].sort_values("voters")
     assert matrix["mean"].tolist() == [0.2, 0.02]
     figure = four_ways.draw_curves(frame)
-    assert figure.get_suptitle().replace("\n", " ") == "Without trust 2.0 % of pairs are lost, with it 2.0 %"
+    assert figure.get_suptitle().replace("\n", " ") == "Without trust 2.0 % of pairs are lost, with trust 2.0 %"
     assert [axes.get_title(loc="left") for axes in figure.axes] == list(four_ways.TITLES.values())
 
 

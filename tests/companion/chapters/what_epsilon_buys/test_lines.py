@@ -57,4 +57,4 @@ def test_figures_say_what_other_parameters_give():
     assert f"by {100 * gain(52 * 0.02):.0f} %" in " ".join(several.draw_added_up(weeks).get_suptitle().split())
     still = outcomes.releases(outcomes.people_of(3, 4000), [3.0], number=5)
     assert "is the same in all releases" in " ".join(outcomes.draw_releases(still).get_suptitle().split())
-    assert price.numbers(price.frontier(arena.load(), 20), 0.9)["belief"] == f"{gain(1.0):.0%}"
+    assert price.numbers(price.frontier(arena.load(), 20), 0.9)["belief"] == f"{100 * gain(1.0):.0f} %"

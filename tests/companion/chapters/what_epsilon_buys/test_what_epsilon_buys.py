@@ -190,4 +190,4 @@ def test_what_others_chose_is_in_order_and_converted_as_they_did():
     census = found.loc[found["what"].str.startswith("US census"), "ε"].item()
     assert census == pytest.approx(17.14, abs=0.05)  # which the bureau states for the same rho and delta
     assert found["ε"].iloc[0] < 1  # "stronger than epsilon 1", says its source
-    assert found["belief at most"].iloc[-1] == "above 99.9%"
+    assert found["belief at most"].iloc[-1] == "above 99.9 %"
