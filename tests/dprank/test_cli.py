@@ -191,7 +191,7 @@ BROKEN = {
     "semicolons and commas": (rows("left;right;answer;who,x", "Pay;Hours;left;SECRET,1"), "no column"),
     "spaces for separators": (rows("left right answer who", "Pay Hours left SECRET"), "no column"),
     "a column too many": (rows(",".join(f"c{i}" for i in range(MOST_COLUMNS + 1))), "columns"),
-    "JSON": (b'{"left": ["SECRET"]}', "keys of its records are the columns"),
+    "JSON": (b'[{"left": "SECRET"', "is damaged: no whole JSON"),
     "HTML": (b"<html><body>SECRET</body></html>", "is a page of the web"),
     "truncated Parquet": (b"PAR1" + b"SECRET" * 9, "Parquet"),
     "Parquet without an end": (b"PAR1", "Parquet"),

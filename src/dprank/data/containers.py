@@ -265,7 +265,7 @@ CONTAINERS = (
     ),
     CSV,
 )
-_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[\[{]\s*+[\[{\"]")
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:\[\s*+[\[{\]]|\{\s*+[\"}])")
 #: How a name of what is compressed ends.
 _PACKED = (".gz", ".zst")
 

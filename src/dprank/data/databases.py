@@ -27,17 +27,18 @@ def read_sqlite(given: Given) -> Sniffed:
     ValueError
         Naming the file, where it is damaged, or the query is missing, or is none of one table.
     """
-    address = f"{Path(given.plain_path).as_uri()}?mode=ro"
+    address, asked = f"{Path(given.plain_path).as_uri()}?mode=ro", False
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
             database.text_factory = lambda raw: raw.decode("utf-8", "backslashreplace")
             tables = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
             _require_query(given, [name for (name,) in database.execute(tables)])
             database.set_authorizer(lambda what, *_: sqlite3.SQLITE_OK if what in _READS else sqlite3.SQLITE_DENY)
-            cursor = database.execute(given.layout.sql or "")
-            return _table(given, cursor, "SQLite")
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        raise _refused(given, error, "not a database" in str(error) or "disk image" in str(error)) from None
+            database.execute(f"EXPLAIN {given.layout.sql}")  # which looks at no row
+            asked = True
+            return _table(given, database.execute(given.layout.sql or ""), "SQLite")
+    except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+        raise _refused(given, error, "not a database" in str(error) or "disk image" in str(error), asked) from None
 
 
 def read_duckdb(given: Given) -> Sniffed:
@@ -52,7 +53,7 @@ def read_duckdb(given: Given) -> Sniffed:
             if len(queries) != 1 or queries[0].type != duckdb.StatementType.SELECT:
                 raise ValueError(f"sql: {len(queries)} statements; one that begins with select is needed")
             return _table(given, database.execute(queries[0]), "DuckDB")
-    except duckdb.Error as error:
+    except (duckdb.Error, OverflowError) as error:
         raise _refused(given, error, isinstance(error, duckdb.IOException | duckdb.SerializationException)) from None
 
 
@@ -65,11 +66,12 @@ def _require_query(given: Given, tables: list[str]) -> None:
         )
 
 
-def _refused(given: Given, error: Exception, damaged: bool) -> ValueError:
-    """What is wrong: a damaged database, or a query, of which its reader says why in its own words, and no row's."""
+def _refused(given: Given, error: Exception, damaged: bool, asked: bool = False) -> ValueError:
+    """What is wrong: a damaged database, or a query, of which its reader says why before it has looked at a row."""
     if damaged:
         return ValueError(f"{given.name} is damaged: no whole database, or another program is writing it")
-    why = str(error).splitlines()[0] if type(error).__name__ in _OF_QUERIES else "it fails at a row"
+    told = type(error).__name__ in _OF_QUERIES and not asked
+    why = str(error).splitlines()[0] if told else "it fails at a row"
     return ValueError(f"sql: {given.name} does not take it: {why}")
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import glob
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from dprank._require import shown
-from dprank.data.arrow_texts import parquet_texts, plain_type
-from dprank.data.containers import PARQUET, Given, Sniffed
+from dprank.data.arrow_texts import parquet_texts
+from dprank.data.containers import CONTAINERS, PARQUET, Given, Sniffed
 from dprank.data.files import parquet_file, reading, require_plain
-from dprank.data.uuids import uuid_columns
 
 __all__ = ["files_of", "read_files"]
 
@@ -43,6 +41,8 @@ def files_of(path: str | os.PathLike[str]) -> tuple[Path, ...]:
             raise ValueError(
                 f"{path} has files of Parquet, and a folder with more: {inner.name}; put them in one folder"
             )
+        if other := next((it for it in sorted(found) if parts and it not in parts and _is_table(it)), None):
+            raise ValueError(f"{path} has files of Parquet, and another table: {other.name}; take it out of the folder")
     else:
         parts = [Path(it) for it in glob.glob(named)] if "*" in os.path.basename(named) else []
     seen: dict[tuple[int, int], Path] = {}
@@ -59,23 +59,29 @@ def read_files(given: Given, files: tuple[Path, ...]) -> Sniffed:
     Raises
     ------
     ValueError
-        Naming the file: where it is no Parquet, or has other columns, or of other types, than the first.
+        Naming the file: where it is no Parquet, or has other columns than the first. Their types may differ, as a
+        column that is empty in a file, or lacks a number there, has another: each cell is a text by itself.
     """
     import pandas as pd
 
     for key, value in given.layout.said.items():
         raise ValueError(f"{key} = {shown(value)}; {given.name} is Parquet, of which it says nothing")
-    first = _types(files[0])
+    first = _names(files[0])
     for path in files[1:]:
-        if _types(path) != first:
-            raise ValueError(f"{path} has other columns, or of other types, than {files[0]}; one table is needed")
+        if _names(path) != first:
+            raise ValueError(f"{path} has other columns than {files[0]}; one table is needed")
     found = [parquet_texts(it, given.people) for it in files]
-    frame = pd.concat([it for it, _ in found], ignore_index=True)
-    return Sniffed(frame, f"Parquet, {len(files)} files", found[0][1], np.zeros(len(frame), bool))
+    others = {name: held for _, them in found for name, held in them.items()}
+    frame = pd.concat([it.drop(columns=[*others], errors="ignore") for it, _ in found], ignore_index=True)
+    said = f"Parquet, {len(files)} file{'s' * (len(files) != 1)}"
+    return Sniffed(frame, said, others, np.zeros(len(frame), bool))
 
 
-def _types(path: Path) -> dict[str, Any]:
-    """Types of the columns, by name; texts are one type, and UUIDs another."""
+def _is_table(path: Path) -> bool:
+    return not path.name.endswith(".txt") and any(it.is_called(path.name) for it in CONTAINERS)
+
+
+def _names(path: Path) -> list[str]:
+    """Names of the columns, which stand in any order."""
     with parquet_file(path) as file, reading(path, "Parquet"):
-        uuids = uuid_columns(file)
-        return {it.name: "UUIDs" if it.name in uuids else plain_type(it.type) for it in file.schema_arrow}
+        return sorted(file.schema_arrow.names)

@@ -109,8 +109,6 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
                 hint = ": --clean spaces takes it for that"
             return f"{lacks}; {shown(like)} is meant, maybe{hint}"
     alias = ': --alias "header=item" names a column' * (missing[0] in items)
-    if said.startswith("JSON"):
-        return f"{lacks}; keys of its records are the columns{alias}"
     title = ": if it is a title, --skip 1 passes over it" * (len(names) == 1)
     return f"{lacks}; line 1 is taken for the header{alias or title or f': {_NO_NAMES}' * rows}"
 

@@ -20,21 +20,23 @@ __all__ = ["MOST_KEYS", "read_json", "read_json_lines"]
 
 #: A record with more is none: its cells are empty.
 MOST_KEYS = 1000
+#: What programs call the list of records in an object that says more.
+WRAPPERS = frozenset({"answers", "data", "items", "records", "responses", "results", "rows", "values"})
 #: No object of JSON is equal to it.
 _BROKEN = object()
 
 
 def read_json(given: Given) -> Sniffed:
-    """A list of records, or an object that holds one; a record a line, too, where the first line is one.
+    """A list of records, an object that holds one by a name of `WRAPPERS`, or an object a line.
 
     Raises
     ------
     ValueError
-        Naming the file: where it is not whole, holds no list, or several.
+        Naming the file, where it is neither, or not whole.
     """
     text, encoding = _decoded(given)
     found = _loaded(text)
-    if found is _BROKEN and isinstance(_loaded(text.lstrip().partition("\n")[0]), dict):
+    if found is _BROKEN and text.lstrip().startswith("{"):
         return read_json_lines(given)
     if found is _BROKEN:
         raise damaged(given.name, "JSON")
@@ -85,12 +87,11 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _listed(given: Given, found: Any) -> list[Any]:
-    """The records of a file; an object without a list is one."""
+    """The records of a file. What an object holds may be people's: its keys alone say where the list is."""
     if isinstance(found, dict):
-        lists = [it for it in found.values() if isinstance(it, list)]
-        if len(lists) > 1:
-            raise ValueError(f"{given.name} is JSON with {len(lists)} lists; one, of records, is needed")
-        found = lists[0] if lists else [found]
+        names = [*found] if len(found) == 1 else [it for it in found if it.casefold() in WRAPPERS]
+        inner = found[names[0]] if len(names) == 1 else None
+        found = inner if isinstance(inner, list) else [found]
     if not isinstance(found, list):
         raise ValueError(f'{given.name} is JSON without records; a list of them is needed: [{{"who": 1, …}}, …]')
     return found

@@ -15,9 +15,10 @@ __all__ = ["MOST_CELLS", "read_workbook"]
 
 #: From the first cell that is filled to the last: a reader makes room for all that are between.
 MOST_CELLS = 50_000_000
-_PLACE = re.compile(rb"\br=[\"']([A-Z]{1,3})([0-9]{1,7})[\"']")
+#: In the tag of a cell alone: what people wrote may look alike.
+_PLACE = re.compile(rb"<(?:\w{1,20}:)?c\s(?:[^<>]{0,900}?\s)?r=[\"']([A-Z]{1,3})([0-9]{1,7})[\"']")
 #: So many bytes hold the place of a cell.
-_LONGEST = 32
+_LONGEST = 1000
 TOLD = 20
 
 
@@ -45,9 +46,8 @@ def read_workbook(given: Given) -> Sniffed:
         told = ValueError(f"{name} has a password; save it without one") if locked else damaged(name, kind)
         raise told from None
     except BaseException as error:
-        if type(error).__name__ == "PanicException":
-            raise damaged(name, kind) from None
-        raise
+        _require_given_up(error)
+        raise damaged(name, kind) from None
     return grid_table(given, rows, f"{kind.partition(' ')[2]}, sheet {shown(sheet)}")
 
 
@@ -66,7 +66,32 @@ def _sheet(given: Given, book: Any) -> tuple[str, list[list[Any]]]:
     if not found:
         raise ValueError(f"{given.name} is empty: no cell is filled; a header and a row an answer are needed")
     [(name, sheet)] = found.items()
-    return name, sheet.to_python(skip_empty_area=False)
+    return name, _rows(sheet)
+
+
+def _rows(sheet: Any) -> list[list[Any]]:
+    """All rows. A cell that is no moment of any calendar has its reader give up on its row, which then is empty."""
+    try:
+        found: list[list[Any]] = sheet.to_python(skip_empty_area=False)
+        return found
+    except BaseException as error:
+        _require_given_up(error)
+    rows: list[list[Any]] = [[] for _ in range(sheet.start[0])]
+    each = sheet.iter_rows()
+    while True:
+        try:
+            rows.append(next(each))
+        except StopIteration:
+            return rows
+        except BaseException as error:
+            _require_given_up(error)
+            rows.append([])
+
+
+def _require_given_up(error: BaseException) -> None:
+    """Raise what is no word of a compiled reader that it gives up."""
+    if not isinstance(error, OverflowError) and type(error).__name__ != "PanicException":
+        raise error
 
 
 def _require_room(given: Given) -> None:

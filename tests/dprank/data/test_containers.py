@@ -278,9 +278,6 @@ def test_a_cell_far_from_the_table_is_told_before_room_is_made_for_it(far, tmp_p
 
 
 def test_a_reader_that_gives_up_is_a_damaged_file(tmp_path, monkeypatch):
-    class PanicException(BaseException):
-        """As compiled readers raise it."""
-
     def gives_up(path):
         raise PanicException
 
@@ -422,7 +419,7 @@ def test_bytes_of_json_that_are_no_text(tmp_path):
 
 @each("text, said", [
     ('{"total": 2, "rows": [{"a": 1}, {"a": 2}]}', 2), ('{"a": 1}\n{"a": 2}\n', 2), ('{"x": 1}\n]', 2),
-    (' [\n {"a": 1}, {"a": 2}]', 2), ('{"x": [{"a": 1}], "y": [{"a": 2}]}', "2 lists"), ('7', "without records"),
+    (' [\n {"a": 1}, {"a": 2}]', 2), ('{"x": [{"a": 1}], "y": [{"a": 2}]}', 1), ('7', "without records"),
     ("[]", 0), ('{"rows": []}', 0), ("[[1, 2]]", 1), ('["a", {"a": 1}]', 2), ("[{]", "damaged"),
     ("[" * 9999, "damaged"),
 ])  # fmt: skip
@@ -589,8 +586,8 @@ def test_a_folder_and_a_pattern_of_parquet_are_one_table(tmp_path, capsys):
     os.link(folder / "part-0.parquet", folder / "part-9.parquet")
     refuse(capsys, tmp_path, folder, "part-9.parquet is", "again")
     (folder / "part-9.parquet").unlink()
-    pq.write_table(pa.table({"who": [1], "what": ["flu"]}), folder / "part-9.parquet")
-    refuse(capsys, tmp_path, folder, "part-9.parquet has other columns, or of other types")
+    pq.write_table(pa.table({"who": [1], "why": ["flu"]}), folder / "part-9.parquet")
+    refuse(capsys, tmp_path, folder, "part-9.parquet has other columns")
     (folder / "part-9.parquet").write_bytes(b"PAR1")
     refuse(capsys, tmp_path, folder, "part-9.parquet is no Parquet")
     (tmp_path / "nothing").mkdir()
@@ -698,3 +695,67 @@ def test_cells_of_a_query_are_read_by_themselves(tmp_path):
     write_sqlite(tmp_path / "a.db", ["x", "y"], [(1.0, "a"), ("1", "a"), (b"b\xff", "a"), (None, "a"), (2**60, "a")])
     found = sniff(tmp_path / "a.db", layout=Layout(sql="SELECT x FROM votes")).frame["x"].tolist()
     assert found == ["1", "1", "b\\xff", "", str(2**60)]
+
+
+def test_what_one_person_writes_refuses_no_container(tmp_path):
+    """A moment of no calendar, a text that looks as the place of a cell, an object of people, a type of one file."""
+    path = tmp_path / "a.xlsx"
+    far = "x r=\"XFD1048576\" <c r='XFD1048576'"
+    write_xlsx(path, {"one": [["who", "what"], ["ann", far], ["bob", "oak"]]})
+    assert sniff(path).frame["what"].tolist() == [far, "oak"]
+    people = '{"a": {"who": 1, "what": "oak"}, "b": [{"who": 2, "what": "oak"}]}'
+    (tmp_path / "a.json").write_text(people)
+    declared = Declaration(kind="tallies", items=["oak", "elm"], person="who", columns=("what",))
+    assert declared.read(tmp_path / "a.json").kept == 0
+    (tmp_path / "parts").mkdir()
+    for at, why in enumerate((["x"], [None])):
+        frame = pd.DataFrame({"who": [1 + at], "why": why})
+        frame.to_parquet(tmp_path / "parts" / f"{at}.parquet")
+    assert sniff(tmp_path / "parts").frame["who"].tolist() == ["1", "2"]
+    (tmp_path / "parts" / "more.csv").write_text("who,why\n3,y\n")
+    with refused("parts", "another table: more.csv"):
+        sniff(tmp_path / "parts")
+
+
+class PanicException(BaseException):
+    """As compiled readers raise it."""
+
+
+@each("error", [OverflowError, PanicException])
+def test_a_row_that_its_reader_gives_up_is_empty(error):
+    class Sheet:
+        start = (1, 0)
+
+        def to_python(self, **_):
+            raise error
+
+        def iter_rows(self):
+            return iter(self)
+
+        def __init__(self):
+            self.rows = [["who"], None, ["bob"]]
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            if not self.rows:
+                raise StopIteration
+            if (row := self.rows.pop(0)) is None:
+                raise error
+            return row
+
+    assert workbooks._rows(Sheet()) == [[], ["who"], [], ["bob"]]
+
+
+def test_no_word_of_a_row_is_told_of_a_query(tmp_path, capsys):
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (who, what, p)")
+        database.execute("INSERT INTO t VALUES (1, 'flu', 'ann smith')")
+        database.commit()
+    query = "select who, what from t where json_extract('{}', p) is null"
+    code, out, error = run(capsys, "check", *flags(path, "--sql", query))
+    assert (code, out) == (2, "")
+    assert "it fails at a row" in error
+    assert "ann" not in error.replace(str(tmp_path), "")
