@@ -456,6 +456,8 @@ def _baselines():
         | {"n_batches": 10, "batch_level": 0.1, "delta": 0.01, "bias": 0.2},
         "uniformity.truncated.Trun": tests | {"coin": 0.1, "start": 1.0, "width": 8.0},
         "uniformity.truncated.Trun.calibrated": asked,
+        "data.containers.Container": {"name": "a CSV", "reader": "a:b", "mark_at": 8},
+        "data.layout.Layout": {"skip": 1, "header": 2},
         "data.declaration.Declaration": {"kind": "ballots", "items": ("a", "b"), "weight": "shares", "max_weight": 3},
         "data.count_files.Counts": {"kind": "tallies", "items": ("a", "b"), "per_person": 2, "rows": 3}
         | {"sums": {"persons": (1, 2)}, "shards": 1, "parts": (1,), "rules": "kind", "engines": ("numpy",)},

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dprank._require import shown
+from dprank._require import require_whole, settle, shown
 from dprank.data.kinds import OLD_STATA, R_NAMES, SAVE, require_unpacked
 from dprank.data.layout import Layout
 
@@ -133,6 +133,9 @@ class Container:
     extra: str | None = None
     takes: tuple[str, ...] = ()
     is_text: bool = False
+
+    def __post_init__(self) -> None:
+        settle(self, mark_at=require_whole("mark_at", self.mark_at, 0, START))
 
     def read(self, given: Given) -> Sniffed:
         """The table.

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from dprank._require import require_one_of, require_whole, shown
+from dprank._require import require_one_of, require_whole, settle, shown
 
 __all__ = ["ENCODINGS", "Layout"]
 
@@ -61,10 +61,10 @@ class Layout:
             value = getattr(self, name)
             if value is not None and (type(value) is not str or not value.strip()):
                 raise ValueError(f"{name} = {shown(value)}; text is needed")
-        require_whole("skip", self.skip, 0, MOST_SKIPPED)
-        require_whole("header", self.header, 1, 3)
+        settle(self, skip=require_whole("skip", self.skip, 0, MOST_SKIPPED))
+        settle(self, header=require_whole("header", self.header, 1, 3))
         if self.encoding is not None:
-            object.__setattr__(self, "encoding", _encoding(self.encoding))
+            settle(self, encoding=_encoding(self.encoding))
 
     @classmethod
     def of(cls, given: Mapping[str, Any] | None) -> Self:

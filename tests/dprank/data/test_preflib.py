@@ -410,3 +410,9 @@ def test_numbers_that_nobody_needs_are_passed_over(tmp_path, kind):
     plain = read(tmp_path, written(kind), kind)
     more = read(tmp_path, written(kind, change=lambda header: [*header, "# NUMBER CATEGORIES: 3", "# NUMBER 1"]), kind)
     assert repr(more) == repr(plain)
+
+
+@pytest.mark.parametrize("line", ["# ALTERNATIVE NAME 2", "#ALTERNATIVE NAME 2", "#  ALTERNATIVE NAME 2"])
+def test_a_name_without_a_colon_is_refused_however_its_line_begins(tmp_path, line):
+    with refused("a number and a name are needed"):
+        read(tmp_path, written("soc", change=lambda header: [*header, line]), "soc")

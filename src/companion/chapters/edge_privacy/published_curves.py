@@ -262,7 +262,7 @@ def contest_message(frame: pd.DataFrame, along: str) -> str:
     missed = noisy.groupby("method")["mean"].mean()
     if along == "n":
         if missed["MLE"] > missed["counts"] + FLOOR:
-            return "Counting, with a quarter of the estimator's noise, finds more of the best"
+            return "With a quarter of the noise, counting finds more of the best"
         return "With so little noise, counting and estimating find the same"
     thin = noisy[noisy.p == noisy.p.min()].set_index("method")["mean"]
     if thin.idxmin() == "MLE, public pairs":

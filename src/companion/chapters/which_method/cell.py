@@ -83,7 +83,7 @@ def _called(method: str) -> str:
 def draw_contest(table: pd.DataFrame) -> Figure:
     """Pairs in the wrong order against people, a line a method, a panel a kind of trust."""
     said = numbers(table)
-    message = f"With {said['persons']} ballots the best method loses {said['lost']}, the worst {said['most']}"
+    message = f"With {said['persons']} ballots the best loses {said['lost']}, the worst {said['most']}"
     figure, made = panels(len(_WHO), message=message, height=3.3, sharey=True)
     for axes, (trust, title) in zip(made, _WHO.items(), strict=True):
         rows = table[table["trust"] == trust]

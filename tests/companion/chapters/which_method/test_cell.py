@@ -53,7 +53,7 @@ def test_the_figure_follows_its_parameters():
     said = cell.numbers(found)
     assert [said[name] for name in ("items", "persons", "epsilon", "many")] == ["6", "80", "0.3", "320"]
     message = cell.draw_contest(found).get_suptitle().replace("\n", " ")
-    assert message == f"With 80 ballots the best method loses {said['lost']}, the worst {said['most']}"
+    assert message == f"With 80 ballots the best loses {said['lost']}, the worst {said['most']}"
     assert found.groupby(["people", "trust"])["alike"].any().all()
 
 
