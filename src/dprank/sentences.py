@@ -55,20 +55,20 @@ UNITS = {
 #: Of the ranges of places.
 LEVEL = 0.95
 RANGE = (
-    "Ranges: with 95 % probability, all ranges at once hold the items' places by the exact {} of {}{}. They speak "
-    "of the noise alone."
+    "Ranges: with 95 % probability each item's place by the exact {} of {} lies in its range, for all items at once{}. "
+    "They speak of the noise alone."
 )
 DRAWN = {
-    "persons": "Ranges with sampling: if at most {} drawn independently, all ranges at once hold, with 95 % "
-    "probability, the items' places by the mean of all people, counted in the same way{}{}.",
+    "persons": "Ranges with sampling: if at most {} drawn independently, each item's place by the mean of all "
+    "people, counted in the same way{}, lies in its range, for all items at once, with 95 % probability{}.",
     "answers": "Ranges with sampling: if at most {} asked, no pair more often than another, and each answer was "
-    "given independently, as in the Bradley-Terry model, all ranges at once hold, with 95 % probability, the items' "
-    "places on average{}{}.",
+    "given independently, as in the Bradley-Terry model, each item's place on average{} lies in its range, for all "
+    "items at once, with 95 % probability{}.",
 }
 EVEN = ", if all pairs were compared equally often"
 CHOSEN = (
-    "Ranges are places among the items here: with 95 % probability, all ranges at once hold the items' places by the "
-    "exact counts of {}."
+    "Ranges are places among the items here: with 95 % probability each item's place by the exact counts of {} lies in "
+    "its range, for all of them at once."
 )
 RIGHT = (
     "With {:.0%} probability these are the right {} of {}, if the last of the right ones leads the next by {} or more "
