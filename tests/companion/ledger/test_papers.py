@@ -28,7 +28,14 @@ from companion.press.profiles import load
 ROOT = find_root(Path(__file__))
 WRITE = runpy.run_path(str(ROOT / "book/papers.py"))
 #: What a paper needs, by the place.
-COPIED = ("README.md", "CITATION.cff", "_toc.yml", "data/papers.yml", "book/references.bib", "data/claims/*.yml")
+COPIED: tuple[str, ...] = (
+    "README.md",
+    "CITATION.cff",
+    "_toc.yml",
+    "data/papers.yml",
+    "book/references.bib",
+    "data/claims/*.yml",
+)
 COPIED += (
     "book/_static/search.js",
     "data/expected/standard.json",
@@ -192,6 +199,6 @@ def test_all_that_lists_papers_has_a_fifth(book: Path, monkeypatch: pytest.Monke
     assert Checker().lines().loc["Nobody (1999)", "lines"] == 1
     assert "erratum-nobody1999-thm-2" in board.errata("nobody1999")
     assert "Thm 1" not in graph(board.entries, "nobody1999"), "nothing rests on it"
-    changes = [Change(date="1999-01-01", version="1", claim="nobody1999:thm-1", now="holds")]  # type: ignore[arg-type]
+    changes = [Change(date="1999-01-01", version="1", claim="nobody1999:thm-1", now="holds")]
     shown = [board.claims(), reading.copies(), reading.all(), results_list(board.entries), told(changes, ledger)]
     assert all("Nobody (1999)" in it for it in (*shown, open_lists(book, board.entries)["open_lacks"]))

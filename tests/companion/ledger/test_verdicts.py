@@ -60,7 +60,7 @@ def test_a_verdict_is_its_key_wherever_it_is_stored() -> None:
         for same in (pickle.loads(pickle.dumps(it)), copy.deepcopy(it)):
             assert (same, type(same), vars(same)) == (it, Verdict, vars(it))
     with pytest.raises(FrozenInstanceError):
-        HOLDS.words = "stands"  # type: ignore[misc]
+        HOLDS.words = "stands"
     with pytest.raises(ValueError, match=r"^verdict: 'vacuous'; allowed: pending, holds, .*, undecided here$"):
         verdict("vacuous")
 
