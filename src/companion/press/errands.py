@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 MOST = 3  # actions
 BOARD = "#claims tbody tr"
+#: px by which the sign of a shown search field reaches into what is typed there.
+COVERED = """() => [...document.querySelectorAll("form.bd-search")].map(form => {
+    const field = form.querySelector("input"), sign = form.querySelector("i, svg");
+    const typed = field.getBoundingClientRect().left + parseFloat(getComputedStyle(field).paddingLeft);
+    return field.offsetWidth && sign ? sign.getBoundingClientRect().right - typed : 0;
+}).reduce((most, it) => Math.max(most, it), 0)"""
 
 
 def check_errands(html: Path, errands: Path) -> list[str]:
@@ -64,6 +70,8 @@ def _search(page: Page, html: Path, queries: Mapping[str, list[str]], allowed: i
             wrong.append(f"search for {query!r} leads to {at}; allowed: {' or '.join(wanted)}")
     if len(wrong) > allowed:
         yield from wrong
+    if (covered := page.evaluate(COVERED)) > 0:
+        yield f"the sign of the search field covers {covered:g} px of what is typed"
 
 
 def _weigh(page: Page, path: Path, limits: Mapping[str, int]) -> Iterator[str]:
