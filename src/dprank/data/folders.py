@@ -5,13 +5,15 @@ from __future__ import annotations
 import glob
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dprank._require import shown
-from dprank.data.arrow_texts import parquet_texts
+from dprank.data.arrow_texts import parquet_texts, plain_type
 from dprank.data.containers import CONTAINERS, PARQUET, Given, Sniffed
 from dprank.data.files import parquet_file, reading, require_plain
+from dprank.data.uuids import uuid_columns
 
 __all__ = ["files_of", "read_files"]
 
@@ -59,17 +61,20 @@ def read_files(given: Given, files: tuple[Path, ...]) -> Sniffed:
     Raises
     ------
     ValueError
-        Naming the file: where it is no Parquet, or has other columns than the first. Their types may differ, as a
-        column that is empty in a file, or lacks a number there, has another: each cell is a text by itself.
+        Naming the file: where it is no Parquet, or has other columns than the first, or of another kind: one person may
+        be written otherwise in numbers than in text. A column that is empty in a file is of any kind, and numbers are
+        of one, as a missing one makes whole numbers floats.
     """
     import pandas as pd
 
     for key, value in given.layout.said.items():
         raise ValueError(f"{key} = {shown(value)}; {given.name} is Parquet, of which it says nothing")
-    first = _names(files[0])
+    first = _kinds(files[0])
     for path in files[1:]:
-        if _names(path) != first:
-            raise ValueError(f"{path} has other columns than {files[0]}; one table is needed")
+        own = _kinds(path)
+        if own.keys() != first.keys() or any(len({it, own[name]} - {None}) > 1 for name, it in first.items()):
+            raise ValueError(f"{path} has other columns, or of another kind, than {files[0]}; one table is needed")
+        first = {name: it or own[name] for name, it in first.items()}
     found = [parquet_texts(it, given.people) for it in files]
     others = {name: held for _, them in found for name, held in them.items()}
     frame = pd.concat([it.drop(columns=[*others], errors="ignore") for it, _ in found], ignore_index=True)
@@ -81,7 +86,16 @@ def _is_table(path: Path) -> bool:
     return not path.name.endswith(".txt") and any(it.is_called(path.name) for it in CONTAINERS)
 
 
-def _names(path: Path) -> list[str]:
-    """Names of the columns, which stand in any order."""
+def _kinds(path: Path) -> dict[str, str | None]:
+    """Kinds of the columns, by name: numbers, UUIDs, texts and other types; None of one that is empty."""
     with parquet_file(path) as file, reading(path, "Parquet"):
-        return sorted(file.schema_arrow.names)
+        uuids = uuid_columns(file)
+        return {it.name: "UUIDs" if it.name in uuids else _kind(it.type) for it in file.schema_arrow}
+
+
+def _kind(of: Any) -> str | None:
+    import pyarrow as pa
+
+    of = plain_type(of)
+    number = pa.types.is_integer(of) or pa.types.is_floating(of) or pa.types.is_decimal(of)
+    return None if pa.types.is_null(of) else "numbers" if number else str(of)

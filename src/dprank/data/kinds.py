@@ -100,7 +100,8 @@ def kind_of(start: bytes) -> str:
     if start.startswith(b"PK\x03\x04"):
         return "a workbook, or another ZIP"
     kind = next((kind for mark, kind in BINARY.items() if start.startswith(mark)), "")
-    return "a database of DuckDB" if start[8:12] == b"DUCK" else kind
+    duck = start[8:12] == b"DUCK" and b"\0" in start  # which names of columns may spell, too
+    return "a database of DuckDB" if duck else kind
 
 
 def _in_zip(path: str | os.PathLike[str]) -> str:

@@ -712,6 +712,14 @@ def test_what_one_person_writes_refuses_no_container(tmp_path):
         frame = pd.DataFrame({"who": [1 + at], "why": why})
         frame.to_parquet(tmp_path / "parts" / f"{at}.parquet")
     assert sniff(tmp_path / "parts").frame["who"].tolist() == ["1", "2"]
+    pd.DataFrame({"who": [3.0, None], "why": ["y", "z"]}).to_parquet(tmp_path / "parts" / "2.parquet")
+    assert sniff(tmp_path / "parts").frame["who"].tolist() == ["1", "2", "3", ""]
+    pd.DataFrame({"who": ["03"], "why": ["y"]}).to_parquet(tmp_path / "parts" / "3.parquet")
+    with refused("3.parquet has other columns, or of another kind"):
+        sniff(tmp_path / "parts")
+    (tmp_path / "parts" / "3.parquet").unlink()
+    (tmp_path / "a.csv").write_text("who,car,DUCK\n1,2,3\n")
+    assert sniff(tmp_path / "a.csv").frame.columns.tolist() == ["who", "car", "DUCK"]
     (tmp_path / "parts" / "more.csv").write_text("who,why\n3,y\n")
     with refused("parts", "another table: more.csv"):
         sniff(tmp_path / "parts")
