@@ -119,7 +119,7 @@ def run(words: list[str], folder: Path, *, secret: bool = False, code_1: bool = 
             raise Broken(f"refused in words of others: {error[:300]!r}") from cause
         if paid:
             raise Broken(f"spent, and refused: {error[:300]!r}")
-        looked = words[0] == "check" and said.startswith("[not for publication")  # what answers are, to its keeper
+        looked = words[0] == "check" and "not for publication" in said  # what answers are, to its keeper
         if (said and not looked) or (out is not None and not there and out.exists()):
             raise Broken(f"refused, and wrote all the same: {error[:300]!r}, {said[:200]!r}")
         raise Refused(lines[0])

@@ -76,13 +76,12 @@ def codes_among(raw: Raw, by_item: Mapping[str, Counter[float]] | None = None) -
     below = {-it for it in _beyond({-it: number for it, number in fits.items()})}
     found |= {it for it in below if it <= 0}
     if raw.declared.best == "high":
-        rest = {it: number for it, number in fits.items() if it not in found}
-        top = max(rest, default=0.0)
-        scale = [*range(int(min(rest, default=0)), int(top) + 1)]
+        kinds = sorted(it for it in fits if it not in found)
+        top = kinds[-1] if kinds else 0.0
         if (
             top in NEXT
-            and sorted(rest) == scale
-            and scale[0] in (0, 1)
+            and kinds[0] in (0, 1)
+            and kinds == [*range(int(kinds[0]), int(top) + 1)]
             and any(_split(of, top) for of in by_item.values())
         ):
             found.add(top)

@@ -136,13 +136,15 @@ def optimal(k: int, round_epsilon: float, delta: float) -> float:
     """
     delta = require_below_1("delta", delta)
     k, round_epsilon = require_whole("k", k, 1, MOST_ROUNDS), require_positive("round_epsilon", round_epsilon, up=True)
+    return _optimal(k, round_epsilon, delta)
+
+
+@lru_cache(1 << 14)  # whoever plans asks the same again and again, and so does whoever reads what is promised
+def _optimal(k: int, round_epsilon: float, delta: float) -> float:
     if optimal_delta(k, round_epsilon, 0.0) <= delta:
         return 0.0
-    return math.inf if math.isinf(basic(k, round_epsilon)) else _optimal(k, round_epsilon, delta)
-
-
-@lru_cache(1 << 14)  # whoever plans asks the same again and again
-def _optimal(k: int, round_epsilon: float, delta: float) -> float:
+    if math.isinf(basic(k, round_epsilon)):
+        return math.inf
     return least_under(lambda epsilon: optimal_delta(k, round_epsilon, epsilon), delta, basic(k, round_epsilon), 1e-13)
 
 

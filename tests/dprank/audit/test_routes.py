@@ -620,14 +620,13 @@ def test_the_command_knows_what_is_public_of_a_file():
 @pytest.mark.slow
 def test_the_command_line_is_audited_in_other_words(monkeypatch):
     one = dict(list(PATHS["ranking"].pairs.items())[:1])
-    monkeypatch.setattr(routes, "SEEDS", 1)
     monkeypatch.setitem(PATHS, "ranking", dataclasses.replace(PATHS["ranking"], pairs=one))
     words = ["audit", "--path", "--question", "ranking", "--routes", "--releases"]
     done = said(*words, "64", "--json")
     assert (done.code, done.error) == (0, "")
     assert json.loads(done.out)["ranking"]["witnesses"] == []
     assert "1 pairs of neighbours need 64" in said(*words, "7").error
-    the_first_rows_stay(monkeypatch)
+    the_first_rows_stay(monkeypatch)  # which one replay misses in 3 of 100, so four in one of a million
     done = said(*words, "64")
     assert (done.code, done.error) == (1, "")
     assert "rows in another order, the same noise: other release" in done.out

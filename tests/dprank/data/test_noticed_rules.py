@@ -61,3 +61,12 @@ def test_rules_are_told_in_their_order(tmp_path):
     told = [line for rule in RULES for line in rule.of(seen)]
     assert tuple(told) == noticed(raw_of(declared, path), declared.read(path), declared)
     assert [it.split(" ")[0] for it in told] == ["10", "column", "10"]
+
+
+@pytest.mark.parametrize("far", ["1e11", "1e15", "1e30", "1e300"])
+def test_a_scale_is_as_long_as_its_kinds_are_many(far, tmp_path):
+    # catches a list of all whole numbers up to the highest, which no memory holds
+    path = tmp_path / "t.csv"
+    path.write_text("oak,elm\n" + "1,2\n2,1\n3,1\n" * 9 + f"{far},4\n" + f"4,{far}\n", encoding="utf-8")
+    declared = dprank.Declaration(kind="ballots", items=["oak", "elm"], best="high", ballots="tied", form="wide")
+    assert noticed(raw_of(declared, path), declared.read(path), declared) == ()
