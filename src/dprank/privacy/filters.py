@@ -258,11 +258,11 @@ class Limit:
             if lost:  # (1 + e^epsilon) lost <= delta
                 most = float(delta / Fraction(lost)) - 1
                 epsilon = min(epsilon, Fraction(math.log(most) if most > 1 else 0))
-        if lost > delta:
+        if lost > delta or not self.fits(spent):
             return 0.0
-        found = said(epsilon, up=False)
+        found, less = said(epsilon, up=False), 1e-12
         while found > 0 and not self._takes(spent, replace(given, epsilon=found, delta=lost)):
-            found = math.nextafter(found * (1 - 1e-12), 0)
+            found, less = max(0.0, math.nextafter(found * (1 - less), 0)), 2 * less
         return found
 
     def _takes(self, spent: Cost, given: Guarantee) -> bool:

@@ -1,13 +1,15 @@
 """Zero-concentrated composition: exact sums, closed forms, and what is no filter."""
 
+import dataclasses
 import math
 import sqlite3
 from contextlib import closing
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
-from checks import refused
+from checks import each, refused
 from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
 from dp_accounting.rdp import RdpAccountant
 
@@ -165,6 +167,23 @@ def test_what_remains_fits_and_no_more(budget):
         assert "by rho: requested" in str(caught.value)
         budget.spend(left, dataset=dataset)
         assert budget.remaining(dataset).epsilon < 1e-7
+
+
+@each("delta", [5e-324, 1e-300, 4.4e-7, 0.3])
+@each("epsilon", [1e-300, 1.0, 1e300])
+def test_what_fits_is_soon_found(delta, epsilon, monkeypatch):
+    # catches a search by steps of a 10^12th: of a file that says it has spent more than its limit it found no end
+    asked, takes = [], Limit._takes
+    monkeypatch.setattr(Limit, "_takes", lambda *given: asked.append(1) or takes(*given))
+    limit = Limit.of(Guarantee(epsilon, delta), "basic")
+    for spent, of_delta, adjacency in product((0, 0.5, 1, 2), (0, 0.5, 1 - 1e-16, 1), ("replace", "add_remove")):
+        before = Cost(limit.epsilon / 4, Fraction(delta) * Fraction(spent), Fraction(0), Fraction(0))
+        given = Guarantee(1.0, delta * of_delta, adjacency=adjacency)
+        asked.clear()
+        found = limit.fitting(before, given)
+        assert len(asked) <= 64
+        assert not found or limit._takes(before, dataclasses.replace(given, epsilon=found))
+        assert spent < 2 or not found
 
 
 def test_the_file_says_enough_to_add_up_anew(budget):
