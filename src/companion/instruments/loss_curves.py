@@ -199,6 +199,6 @@ def _finite(values: pd.Series, last: float) -> pd.Series:
 @styled
 def draw_by_items(frame: pd.DataFrame) -> Figure:
     """Losses against the number of items, a curve an epsilon (Figures 1 and 5)."""
-    edge = "Where one comparison is private, more items make every error smaller"
+    edge = "If every pair is compared, more items make every error smaller"
     voter = "The estimate minus its mean, and counts, get worse with more items"
     return draw_losses(frame, "n", "epsilon", voter if "m" in frame else edge)

@@ -203,7 +203,7 @@ def acceptance_curve(
     Columns: ``panel`` ("acceptance" or "loss"), ``rankings``, ``x`` (Y over its null mean; ``rankings``), ``value``
     (probability of acceptance at k rankings; loss of `worst_neighbours`, pairing known), ``low`` and ``high`` (the
     probability at a norm 2 sqrt(pairs) smaller and larger; `agreeing_loss`, pairing secret, and the guarantee's bound),
-    ``promised``, ``items``, ``mu``.
+    ``promised``, ``items``, ``mu``, ``asked``: the sample size of Theorem 6.
     """
     mu = mu_at(m, epsilon)
     test = paper.trun(m, k, epsilon_0, delta, mu).mechanism
@@ -214,7 +214,8 @@ def acceptance_curve(
     rows = [(float(t.n_voters), worst_neighbours(t).loss, agreeing_loss(t), t.guarantee.epsilon) for t in tests]
     loss = pd.DataFrame(rows, columns=["x", "value", "low", "high"])
     frames = [acceptance.assign(panel="acceptance", rankings=k), loss.assign(panel="loss", rankings=loss.x)]
-    return pd.concat(frames, ignore_index=True).assign(promised=epsilon_0, items=m, mu=mu)
+    asked = printed_rankings(m, mu, epsilon_0, delta)
+    return pd.concat(frames, ignore_index=True).assign(promised=epsilon_0, items=m, mu=mu, asked=asked)
 
 
 @claim("busafekete2021:alg-3")
@@ -307,7 +308,7 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     part, promised = frame[frame.panel == "loss"], frame.promised.iloc[0]
     last = part.x[part.low > promised].max()
     enough = float(f"{last:.2g}")
-    message = f"TRUN accepts where rankings agree, and breaks its promise below {enough:,.0f} rankings"
+    message = f"TRUN accepts where rankings agree, and loses too much below {enough:,.0f} rankings"
     if math.isnan(last):
         message = "TRUN accepts where rankings agree; here its coin keeps the promise"
     figure, (ramp, loss) = panels(2, message=message, height=3.0)
@@ -341,6 +342,7 @@ def draw_acceptance(frame: pd.DataFrame) -> Figure:
     sizes = f"{frame['items'].iloc[0]} items, μ = {frame.mu.iloc[0]:.2g}"
     note(
         figure,
-        f"{sizes}. TRUN pairs the items at random, and counts in how many rankings each pair has the same order.",
+        f"{sizes}; Theorem 6 asks for {frame.asked.iloc[0]:,} rankings. TRUN pairs the items at random, and counts in "
+        "how many rankings each pair has the same order.",
     )
     return figure
