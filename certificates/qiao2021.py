@@ -324,7 +324,7 @@ def _(rows, other) -> Sides:
     return abs(first[0] - first[1]) * (1 - tau(p)) / norm(p - q), "==", fmpq(1, 2)
 
 
-@says("qiao2021:sec-3:adjacency", "[read as: a sample is added (Definition 1.1)] ‖P̃ − P‖∞ <= 2/(dL), L games an edge")
+@says("qiao2021:sec-3:adjacency", "[read as: a sample is added (Definition 1.1)] ‖P̃ − P‖∞ <= 2/(dL), L games per edge")
 def _(m, d, edges, added) -> Sides:
     """`added` is one game more, [i, j, wins of j]."""
     after, (i, j, wins) = {tuple(it[:2]): it for it in edges}, added
