@@ -227,8 +227,8 @@ def drawn(one, other, epsilon, answer, *parts) -> Sides:
 
 @says(
     "alabi2022:cor-6:budget",
-    "[read as: the accounting, answers and matrix published] privacy loss of q answers with Lap(q/(εn)),"
-    " and of Corollary 3's matrix with ε/2 <= ε",
+    "[read as: the accounting, answers and matrix published] privacy loss of q answers with Lap(q/(εn))"
+    " and of Corollary 3's matrix (budget ε/2) together <= ε",
 )
 def _(one, other, q, epsilon, answer) -> Sides:
     m, every = len(one[0]), math.comb(len(one[0]), 2)
@@ -237,7 +237,8 @@ def _(one, other, q, epsilon, answer) -> Sides:
 
 @says(
     "alabi2022:cor-6:budget",
-    "[corrected, attained] loss of q answers with Lap(q/(εn)), and of the matrix with Lap(2 C(m, 2)/(εn)) == 3ε/2",
+    "[corrected, attained] loss of q answers with Lap(q/(εn)) and of the matrix with Lap(2 C(m, 2)/(εn)) together"
+    " == 3ε/2",
 )
 def _(one, other, q, epsilon, answer) -> Sides:
     every = math.comb(len(one[0]), 2)
@@ -312,7 +313,7 @@ def climbing(chain, largest, least, most):
 @says(
     "alabi2022:sec-results:second-reduction",
     "[read as: of the errors] error of I (exact solver, unclipped noise, δ > 0) / (m³ √(log(1/δ))/(εn))"
-    " >= 1 / log^k m for some k and all m",
+    " >= 1 / logᵏ m for some k and all m",
 )
 def _(chain, epsilon, delta):
     epsilon, delta = positive(epsilon), positive(delta)
@@ -325,7 +326,7 @@ def _(chain, epsilon, delta):
 @says(
     "alabi2022:sec-central:factor",
     "[read as: of the errors] error of I (exact solver, unclipped noise, δ > 0) / error of II"
-    " >= √m / log^k m for some k and all m",
+    " >= √m / logᵏ m for some k and all m",
 )
 def _(chain, noise):
     noise = positive(noise)  # deviation of an answer of II: √q in units of which I has m, and q is m − 1 at least
@@ -340,15 +341,15 @@ def _(chain, noise):
 
 @says(
     "alabi2022:sec-conclusions:either-or",
-    "[read as: near the least error at every n] at ratio 3, n = m³/ε:"
-    " log(error of the exponential mechanism/(m³ log m/(εn), Corollary 6's) · log^k m) >= 0",
+    "[read as: near the least error at every n] log(error of the exponential mechanism/(Corollary 6's m³ log m/(εn))"
+    " · logᵏ m) >= 0 for some k and all m, ratio 3, n = m³/ε",
 )
 def _(chain):
     for k, m in climbing(chain, 99, 3, 60):
         yield log(far_from_optimal(m) / log(m) * log(m) ** k), ">=", 0
 
 
-@says("alabi2022:thm-14", "[read as: ε may depend on m] (1, o(1/n))-DP, n = o(√m/ε): error > m²/c, some c, all m")
+@says("alabi2022:thm-14", "[read as: ε may depend on m] error > m²/c for some c and all m, (1, o(1/n))-DP, n = o(√m/ε)")
 def _(chain):
     for c, k in climbing(chain, 10**60, 1, 9):  # ε = 10^(−8k), so that n is 10^(−k) √m/ε; δ = 1/n²
         m, n = 10 ** (20 * k), 10 ** (17 * k)
@@ -399,7 +400,7 @@ def _(m, q, n) -> Sides:
 
 @says(
     "alabi2022:sec-local:warner",
-    "P(+d) where the answer is no + P(+d) where it is yes == 1 (Warner's: each is told with the same chance)",
+    "P(+d | answer no) + P(+d | answer yes) == 1 (Warner: each is told truthfully with the same chance)",
 )
 def _(odds) -> Sides:
     odds = positive(odds)  # e^ε₀
@@ -410,7 +411,8 @@ def _(odds) -> Sides:
 
 @says(
     "alabi2022:alg-3",
-    "[read as: d_ε and τ = 2q/m of Algorithm 2] loss of 2q/m reports, then of the fallback with ε/2 <= ε, each ε",
+    "[read as: d_ε and τ = 2q/m of Algorithm 2] loss of 2q/m reports and of the fallback (budget ε/2) together <= ε,"
+    " each ε",
 )
 def _(one, other, q, epsilons):
     m, q = whole(len(one), 2, 60, "m"), whole(q, 1, 10**5, "q")
@@ -442,8 +444,8 @@ def _(chain, epsilon):
 
 @says(
     "alabi2022:sec-results:lower-match",
-    "[read as: the additive error at every larger n] at ratio 3, n = m³/ε:"
-    " log(error of the exponential mechanism/(m³/(εn)) · log^k m) >= 0",
+    "[read as: the additive error at every larger n] log(error of the exponential mechanism/(m³/(εn)) · logᵏ m) >= 0"
+    " for some k and all m, ratio 3, n = m³/ε",
 )
 def _(chain):
     for k, m in climbing(chain, 99, 3, 60):
@@ -490,12 +492,12 @@ def signs(d):
     return [list(x) for x in itertools.product((-1, 1), repeat=whole(d, 1, 8, "d"))]
 
 
-@says("alabi2022:sec-lower:map", "vectors x of d signs with π^x by the formula = π^x by the words == 2^d")
+@says("alabi2022:sec-lower:map", "|{x: π^x by the formula = π^x by the words}| == 2^d, x any vector of d signs")
 def _(d, t) -> Sides:
     return sum(embedded(x, t, -1) == embedded(x, t) for x in signs(d)), "==", 2**d
 
 
-@says("alabi2022:sec-lower:inverse", "[read as: π^x by the formula] vectors x of d signs with ρ(π^x) = x == 2^d")
+@says("alabi2022:sec-lower:inverse", "[read as: π^x by the formula] |{x: ρ(π^x) = x}| == 2^d, x any vector of d signs")
 def _(d, t) -> Sides:
     return sum(inverse(embedded(x, t, -1), d) == x for x in signs(d)), "==", 2**d
 
@@ -534,14 +536,14 @@ def outer(d, t):
     return [kendall(a, b) for a, b in itertools.product(seen, repeat=2)]
 
 
-@says("alabi2022:sec-lower:outer", "inversions among {1..d + 1, d + t + 1..2d + t}, most of all x and y <= 2d²")
+@says("alabi2022:sec-lower:outer", "inversions among {1..d + 1, d + t + 1..2d + t} <= 2d², all x and y")
 def _(d, t) -> Sides:
     return max(outer(whole(d, 1, 5, "d"), t)), "<=", 2 * d**2
 
 
 @says(
     "alabi2022:sec-lower:outer",
-    "[all cases] [corrected] [if d >= 2] inversions among {1..d + 1, d + t + 1..2d + t} <= d² + 2d <= 2d², all x and y",
+    "[all cases] [corrected] inversions among {1..d + 1, d + t + 1..2d + t} <= d² + 2d <= 2d², d >= 2, all x and y",
 )
 def _(sizes):
     for d, t in growing(sizes):
@@ -550,7 +552,7 @@ def _(sizes):
 
 @says(
     "alabi2022:obs-16",
-    "[all cases] [corrected] K(π^y, π^x) == h(2t + 2d − h) <= 2ht + d², h the signs that differ, all x and y",
+    "[all cases] [corrected] K(π^y, π^x) == h(2t + 2d − h) <= 2ht + d², h the number of signs that differ, all x and y",
 )
 def _(sizes):
     for d, t in growing(sizes):
@@ -607,7 +609,7 @@ def asked(items, beats) -> int:
 
 
 @says(
-    "alabi2022:sec-central:quicksort", "[read as: for no q] most comparisons of a run of KwikSort, any majorities, > q"
+    "alabi2022:sec-central:quicksort", "[read as: for no q] most comparisons of a run of KwikSort > q, any majorities"
 )
 def most_asked(m, q):
     whole(m, 2, 5, "m"), whole(q, 0, 10**9, "q")

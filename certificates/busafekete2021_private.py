@@ -69,11 +69,12 @@ def _(m, k) -> Sides:
 
 @says(
     "busafekete2021:sec-5:sensitivity",
-    "[all cases] [ours] |Y(D) − Y(D′)| <= 2m (printed) and (4/k) Σ (|S| + 1), all D, D′ ≠ D with one ranking replaced",
+    "[all cases] [ours] |Y(D) − Y(D′)| <= 2m (printed) and <= (4/k) Σ (|S| + 1), all D, D′ ≠ D with one ranking"
+    " replaced",
 )
 @says(
     "busafekete2021:alg-4",
-    "[all cases] loss of Y + Lap(2m/ε₀), ε₀ |Y(D) − Y(D′)|/2m, <= ε₀, all D, D′ ≠ D with one ranking replaced",
+    "[all cases] loss of Y + Lap(2m/ε₀) = ε₀ |Y(D) − Y(D′)|/(2m) <= ε₀, all D, D′ ≠ D with one ranking replaced",
 )
 def _(sizes) -> Sides:
     return exact.all_of(moved <= min(2 * m, local) for m, k in exact.growing(sizes) for moved, local in moves(m, k))
@@ -128,7 +129,7 @@ def _(m, k, mu) -> list[Sides]:
 
 @says(
     "busafekete2021:sec-8:cdp-optimal",
-    "[read as: Algorithm 3] its loss <= ε₀ with k = C times Theorem 6's maximum, any C",
+    "[read as: Algorithm 3] privacy loss of TRUN <= ε₀ with k = C times Theorem 6's maximum, any C",
 )
 @says(
     "busafekete2021:thm-6:privacy",
@@ -174,7 +175,10 @@ def _(m, k) -> Sides:
     return fmpq(1, 40) + fmpq(19, 20) * sum(below), "<=", fmpq(1, 20)
 
 
-@says("busafekete2021:thm-6:free", "[read as: at every δ] first term of k, the largest, / UNIF's k of line 5 <= any C")
+@says(
+    "busafekete2021:thm-6:free",
+    "[read as: at every δ] (first term of k)/(UNIF's k of line 5) <= C, any C, the first term being the largest",
+)
 @each
 def _(constant, m, mu, epsilon, delta) -> Sides:
     theorem = whole(m, 2, 10**6, "m"), between(mu, 0, 1, "mu"), between(epsilon, 0, 100, "epsilon")
@@ -214,7 +218,7 @@ def _(epsilon, delta, data, other) -> Sides:
 
 @says(
     "busafekete2021:sec-5:bucketing:samples",
-    "[read as: one C for all δ and m] privacy needs ln((1−δ)/δ) <= k ε₀ = C max{√(ln(1/δ)/m)/μ², 2}, any C",
+    "[read as: one C for all δ and m] ln((1−δ)/δ) <= k ε₀ = C max{√(ln(1/δ)/m)/μ², 2}, as privacy needs, any C",
 )
 @each
 def _(constant, m, mu, epsilon, log_inverse_delta) -> Sides:
@@ -321,7 +325,7 @@ def _(d, epsilon, budget, constant) -> Sides:
 
 @says(
     "busafekete2021:sec-5:noise-variance",
-    "[read as: one factor c for all m] Δ/b <= ε₀, the loss of Y + Laplace(b), 2b² = cΔ, Y moves by Δ = 2m, any c",
+    "[read as: one factor c for all m] loss Δ/b of Y + Laplace(b) <= ε₀, 2b² = cΔ, Y moves by Δ = 2m, any c",
 )
 @each
 def _(m, epsilon_0, constant) -> Sides:

@@ -72,7 +72,7 @@ def mu(m, phi) -> arb:
 
 @says(
     "busafekete2021:abstract:rate",
-    "[read as: ε fixed, m large] 1 − δ <= largest power of a test of two, centre known, at a φ with d > ε",
+    "[read as: ε fixed, m large] 1 − δ <= largest power of a test of two rankings, centre known, at a φ with d > ε",
 )
 def _(epsilon, delta, sizes, spreads):
     for m, phi in zip(rising(sizes, 2, 64), spreads, strict=True):
@@ -87,7 +87,10 @@ def _(m, phi):
     return sum(n * phi**d for d, n in enumerate(mahonian(m))) / z, "==", z
 
 
-@says("busafekete2021:alg-1", "[all cases] P(2SAMP rejects uniform rankings) <= δ < 1 of whole thresholds, m = 2, 3, …")
+@says(
+    "busafekete2021:alg-1",
+    "[all cases] P(2SAMP rejects uniform rankings) <= δ, each δ < 1 with a whole threshold, m = 2, 3, …",
+)
 def _(most):
     found = []
     for m in range(2, whole(most, 2, 60, "most") + 1):
@@ -118,7 +121,8 @@ def _(m, phi):
 
 @says(
     "busafekete2021:sec-4.1:mahonian",
-    "[read as: time counts the digits written, or the recursion's numbers] each/m² at most doubles",
+    "[read as: time counts the digits written, or the recursion's numbers] digits/m² and numbers/m² at most double"
+    " as m grows fourfold",
 )
 def _(sizes):
     digits = [fmpq(sum(n.bit_length() for n in mahonian(m)), m**2) for m in rising(sizes, 2, 80)]
@@ -126,7 +130,7 @@ def _(sizes):
     return [(after, "<=", 2 * before) for it in (digits, table) for before, after in pairwise(it)]
 
 
-@says("busafekete2021:alg-2:k", "(k − 1) m₁² >= (12 m ln(2/δ) + 10 √(m ln(2/δ)) |m₁|)/μ², m₁ = 0, for a number k")
+@says("busafekete2021:alg-2:k", "(k − 1) m₁² >= (12 m ln(2/δ) + 10 √(m ln(2/δ)) |m₁|)/μ², m₁ = 0, for some number k")
 def _(m, phi, log_2_over_delta):
     need(rational(log_2_over_delta, "log_2_over_delta") >= 1, "δ must be below 1")
     need(whole(m, 2, 10**6, "m") == 4 * log_2_over_delta, "m₁ = m/8 − √(m ln(2/δ)/16) must be 0")
@@ -136,7 +140,7 @@ def _(m, phi, log_2_over_delta):
 @says(
     "busafekete2021:sec-4.2:bias",
     "[read as: the lost sign is a minus] P(i first) − P(j first) or P(i first) − 1/2 >= μ, P(j first) <= 1 − μ,"
-    " m/8 apart",
+    " i and j m/8 apart",
 )
 def _(m, phi):
     g, phi = whole(m, 8, 48, "m") // 8, inside(phi, "phi")
@@ -166,7 +170,10 @@ def _(m, phi, a, b):
     return 4 * (sum(p**2 for p in joint.values()) - alike[0] * alike[1]), "==", 0  # Y is 2 if both agree, else 0
 
 
-@says("busafekete2021:sec-4.2:independence", "[all cases] [corrected] P(both) == P(one) P(other), > where pairs cross")
+@says(
+    "busafekete2021:sec-4.2:independence",
+    "[all cases] [corrected] P(both) == P(one) P(other), but > where the pairs cross",
+)
 def _(most, phi):
     """P that two pairs are in the order of the centre: all of 4, 5, …, most items, apart, nested and crossing."""
     found = []
@@ -182,7 +189,7 @@ def _(most, phi):
 
 @says(
     "busafekete2021:sec-4.2:moments",
-    "[read as: one constant for all m] V[Y]/(kμ²) at most doubles at a step, k of line 5, i, j m/8 apart",
+    "[read as: one constant for all m] V[Y]/(kμ²) at most doubles at a step, k of line 5, i and j m/8 apart",
 )
 def _(delta, sizes, spreads):
     ratios, room = [], log(2 / inside(delta, "delta"))
@@ -226,7 +233,10 @@ def _(phi, delta):
     return fmpq(sum(binomial(k, j) for j in rejected), 2**k), "<=", delta
 
 
-@says("busafekete2021:sec-7.1:margin", "power >= 99/100 at m = 10⁴: 2SAMP at 1 − φ = 2/10⁵, any test of two at 1/10⁵")
+@says(
+    "busafekete2021:sec-7.1:margin",
+    "power >= 99/100 at m = 10⁴, of 2SAMP at 1 − φ = 2/10⁵ or of a test of two rankings at 1/10⁵",
+)
 def _(m, delta):
     need(m == 10**4 and delta == fmpq(1, 20), "the experiment has m = 10⁴ and δ = 1/20")
     shift = log(1 - fmpq(2, 10**5)) ** 2 * m**2 * (m**2 - 1) / 24  # of the mean, as i, j have bias (j − i)θ at most
@@ -238,7 +248,8 @@ def _(m, delta):
 
 @says(
     "busafekete2021:sec-7.2:normal",
-    "[read as: symmetry is enough, no bound known] Berry-Esseen's >= 1; a symmetric law is as near: 1/2 − Φ(−1) <= it",
+    "[read as: symmetry is enough, no bound known] Berry-Esseen's bound >= 1; a symmetric law is as near: 1/2 −"
+    " Φ(−1) <= that bound",
 )
 def _(m):
     third = sum(fmpq(abs(2 * v - i) ** 3, 8 * (i + 1)) for i in range(whole(m, 2, 300, "m")) for v in range(i + 1))
@@ -246,7 +257,7 @@ def _(m):
     return [(guarantee, ">=", 1), (fmpq(1, 2) - normal_cdf(-1), "<=", guarantee)]  # half at 0, half at m(m − 1)/2
 
 
-@says("busafekete2021:fig-2", "[read as: fixed centre] n = 2: lim_(φ → 0) P(|D − E D| >= zσ/√2) >= 99 %, Φ(−z) >= 1/40")
+@says("busafekete2021:fig-2", "[read as: fixed centre] lim_(φ → 0) P(|D − E D| >= zσ/√2) >= 99 %, n = 2, Φ(−z) >= 1/40")
 def _(z):
     need(rational(z, "z") > 0 and bool(normal_cdf(-z) >= fmpq(1, 40)), "z must be at most the quantile")
     return 2 / z**2, ">=", fmpq(99, 100)  # Chebyshev's inequality: D is in the limit that of one uniform ranking
@@ -288,7 +299,9 @@ def _(m, phi, delta):
     return 0, ">=", 1 - 2 * exp(-(beyond**2) / (12 * m))
 
 
-@says("busafekete2021:sec-4.2:small-m-family", "[read as: m₁ is a number of pairs] pairs of m items >= m₁ = m")
+@says(
+    "busafekete2021:sec-4.2:small-m-family", "[read as: m₁ is a number of pairs] number of pairs of m items >= m₁ = m"
+)
 def _(m):
     return whole(m, 2, 10**9, "m") // 2, ">=", m
 

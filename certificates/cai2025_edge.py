@@ -150,7 +150,8 @@ def _(sizes: list, p: Number, constant: Number) -> Iterator[Sides]:
 
 @says(
     "cai2025:sec-2.3.2:inclusion",
-    "[read as: any union that holds Θ will do] sup P(err) over {gap >= c(a + b)} >= min of {gap >= c₁a}, {gap >= c₂b}",
+    "[read as: any union that holds Θ will do] sup P(err) over {gap >= c(a + b)} >= min of the sups over {gap >="
+    " c₁a} and {gap >= c₂b}",
 )
 def _(c: Number, c_1: Number, c_2: Number, epsilon: Number) -> Sides:
     a, b = rates(2, 1, positive(epsilon))
@@ -179,7 +180,8 @@ def _(ridge: Number) -> Sides:
 
 @says(
     "cai2025:prop-2.1:proof",
-    "[corrected, attained] det ratio, change of ‖∇R‖₁ >= (1 − η) (1 + 2 sup(−log F)″/γ, 4 sup F′/(F(1 − F))), logistic",
+    "[corrected, attained] (det ratio, change of ‖∇R‖₁) >= (1 − η) (1 + 2 sup(−log F)″/γ, 4 sup F′/(F(1 − F))),"
+    " logistic",
 )
 def _(ridge: Number, gap: Number, eta: Number) -> Iterator[Sides]:
     # suprema 1/4 and 1; neighbours are comparisons of items 0, 1 or of items 2, 3. First: at t = 0, 0, and gap apart
@@ -199,7 +201,7 @@ def _(truth: Number, found: Number, ridge: Number) -> Sides:
     return 2 * ridge * (x - y) ** 2, "<=", level[1] - level[0] - noise * (y - x) - (slope - noise) * (x - y)
 
 
-@says("cai2025:eq-a.7", "θ^(1),2 by (A.7), its gradient at θ^(1),0 == θ^(1),2 by (A.27), gradient at θ^(1),1; 2 items")
+@says("cai2025:eq-a.7", "θ^(1),2 of (A.7) == θ^(1),2 of (A.27), 2 items")
 def _(truth: Number, noise: Number, ridge: Number, kappa_2: Number, p: Number) -> Sides:
     # along θ = (x, −x), with noise (v, −v); the copy expects the one answer; both first steps are from θ^(1),0 = θ*
     x, p, ridge = between(-1, truth, 1), positive(p, 1), positive(ridge)
@@ -225,7 +227,9 @@ def _(t: Number, scale: Number) -> Sides:
     return overtaken(t, fmpq(scale)), "<=", exp(-(t**2) / fmpq(16 * scale))
 
 
-@says("cai2025:thm-2.3:proof", "P(N_a − N_b <= E(N_a − N_b) − C √(np log n)) <= n^(−C²) in the class of C")
+@says(
+    "cai2025:thm-2.3:proof", "P(N_a − N_b <= E(N_a − N_b) − C √(np log n)) <= n^(−C²), ρ in the class with constant C"
+)
 def _(sizes: list, c: Number, p: Number, epsilon: Number) -> Iterator[Sides]:
     # a beats all, the others tie, so that τ_a − τ_b = 1/2
     p = positive(p, 1)
@@ -262,7 +266,7 @@ def moves(n: int) -> list[int]:  # by how much, in ℓ1, the counts of neighbour
     return [sum(abs(a - b) for a, b in zip(wins[one], wins[other], strict=True)) for one, other in near]
 
 
-@says("cai2025:alg-2", "[as printed, attained] loss of the vector N + Laplace(2/ε), worst neighbours of n items == ε")
+@says("cai2025:alg-2", "[as printed, attained] loss of the vector N + Laplace(2/ε) == ε, worst neighbours of n items")
 def _(n: int, epsilon: Number) -> Sides:
     return max(moves(n)) * positive(epsilon) / 2, "==", epsilon
 
@@ -282,7 +286,10 @@ def _(n: int) -> Sides:
     return sum(found), "==", len(found)
 
 
-@says("cai2025:finding-1", "[read as: always, any number of items] mean miss of the best, MLE > counts, 3 items, ε = ∞")
+@says(
+    "cai2025:finding-1",
+    "[read as: always, any number of items] mean miss of the best item by the MLE > that by counts, 3 items, ε = ∞",
+)
 def missed(weights: list, p: Number) -> Sides:
     """Ties at random, weights e^θ. By symmetry the MLE, (x, 0, −x), (x, x, −2x) or (2x, −x, −x), ranks by net wins."""
     weights, p, found = [between(fmpq(1, 5), it, 1) for it in weights], between(fmpq(1, 100), p, 1), [fmpq(0), fmpq(0)]
@@ -295,12 +302,16 @@ def missed(weights: list, p: Number) -> Sides:
     return found[0], ">", found[1]
 
 
-@says("cai2025:exp-1:copeland", "mean miss of the top item, penalised MLE > counts, 3 items, p = 1, ε = ∞")
+@says(
+    "cai2025:exp-1:copeland", "mean miss of the top item by the penalised MLE > that by counts, 3 items, p = 1, ε = ∞"
+)
 def _(weights: list) -> Sides:
     return missed(weights, fmpq(1))
 
 
-@says("cai2025:sec-4.1:setup", "[read as: k is n/4, items numbered from 1] k − #{i : i < k} == 0 strong items missing")
+@says(
+    "cai2025:sec-4.1:setup", "[read as: k is n/4, items numbered from 1] k − #{i : i < k} == 0 (strong items missing)"
+)
 def _(n: int) -> Sides:
     need(whole(n, 4, 10**6, "n") % 4 == 0, "n/4 must be whole")
     return n // 4 - sum(i < n // 4 for i in range(1, n + 1)), "==", 0

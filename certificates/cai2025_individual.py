@@ -193,7 +193,7 @@ def _(n, draws, t) -> Sides:
 
 @says(
     "cai2025:lem-b.2:proof",
-    "[all cases] [read as: given the pairs] P(|g| > t) <= 2 exp(−t²/(2S)), S = mean: each d <= 3S/2,"
+    "[all cases] [read as: given the pairs] P(|g| > t) <= 2 exp(−t²/(2S)), S the mean degree, each d <= 3S/2,"
     " t just below each g > 0, θ* = 0",
 )
 def _(mean) -> Sides:
@@ -211,7 +211,7 @@ def smaller(n) -> Sides:
     return t_over_scale**2 / (8 * n), "<=", t_over_scale / 4
 
 
-@says("cai2025:lem-b.3:proof", "[corrected, attained] t²/(8nλ²) <= t/(4λ) at t = 8λ √(n log n) and n, but > at n − 1")
+@says("cai2025:lem-b.3:proof", "[corrected, attained] t²/(8nλ²) <= t/(4λ) at n, but not at n − 1, t = 8λ √(n log n)")
 def _(n) -> list[Sides]:
     left, _, right = smaller(whole(n, 3, 10**9, "n") - 1)
     return [smaller(n), (left, ">", right)]

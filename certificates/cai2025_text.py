@@ -67,7 +67,8 @@ def _(theta: list, won: int) -> Sides:
 
 @says(
     "cai2025:sec-1.1:likelihood",
-    "[says something: the minimiser's order is right] L + (γ/2)‖θ‖² at (x, −x) < at (−x, x), L the likelihood, 0 won",
+    "[says something: the minimiser's order is right] L + (γ/2)‖θ‖² at (x, −x) < that at (−x, x), L the"
+    " likelihood, item 0 won",
 )
 def _(x: Number, ridge: Number) -> Sides:
     level = positive(ridge) * positive(x, 100) ** 2
@@ -90,7 +91,9 @@ def _(exponents: list, c_1: Number, c_2: Number, constant: Number) -> Iterator[S
 # ---------------------------------------------------------------- Sections 2 and 3
 
 
-@says("cai2025:sec-2.2:tuning", "[read as: always, a larger γ, one λ] E‖θ̃ − θ*‖₂ at γ′ > γ >= that at γ, n = 2, p = 1")
+@says(
+    "cai2025:sec-2.2:tuning", "[read as: always, a larger γ, one λ] E‖θ̃ − θ*‖₂ at γ′ >= that at γ, γ′ > γ, n = 2, p = 1"
+)
 def _(truth: Number, scale: Number, ridges: list) -> Sides:
     """At γ: |γ(θ̃_1 − θ̃_2) + w_1 − w_2| <= 2, E|w_1 − w_2| = 3λ/2. At γ′: γ′‖θ̃‖ <= ‖∇L(0)‖ + ‖w‖, E‖w‖² = 4λ²."""
     (ridge, larger), norm = map(positive, ridges), arb(2).sqrt() * positive(truth, 1)

@@ -58,34 +58,34 @@ def loss(x, other, chosen, values, scale) -> arb:
     return log(chance(x, chosen, scale) / chance(other, chosen, scale)) + fresh / scale
 
 
-@says("qiao2021:sec-2:rnm-value", "ln of the ratio of densities of index and fresh value, λ = 2/ε <= ε")
+@says("qiao2021:sec-2:rnm-value", "ln of the ratio of densities of index and fresh value <= ε, λ = 2/ε")
 def _(epsilon, x, other, chosen, value) -> Sides:
     return loss(x, other, [chosen], [value], 2 / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
 
 
 @says(
     "qiao2021:sec-2:rnm-value",
-    "[corrected, attained] ln of the ratio of densities of index and fresh value, λ = 2/ε >= (1 − 1/1000) 3ε/2",
+    "[corrected, attained] ln of the ratio of densities of index and fresh value >= (1 − 1/1000) 3ε/2, λ = 2/ε",
 )
 def _(epsilon, x, other, chosen, value) -> Sides:
     most = fmpq(999, 1000) * 3 * between(epsilon, 0, 100, "epsilon") / 2
     return loss(x, other, [chosen], [value], 2 / fmpq(epsilon)), ">=", most
 
 
-@says("qiao2021:def-1.1", f"{ANY} ln of the ratio of densities of set and values, λ = 2k/ε of Theorem 2.1 <= ε")
-@says("qiao2021:alg-1", "ln of the ratio of densities of set and values, λ = 2k/ε of Theorem 2.1 <= ε")
+@says("qiao2021:def-1.1", f"{ANY} ln of the ratio of densities of set and values <= ε, λ = 2k/ε (Theorem 2.1)")
+@says("qiao2021:alg-1", "ln of the ratio of densities of set and values <= ε, λ = 2k/ε (Theorem 2.1)")
 def _(epsilon, x, other, chosen, values) -> Sides:
     return loss(x, other, chosen, values, 2 * len(chosen) / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
 
 
-@says("qiao2021:sec-1:pure-k", f"{ANY} ln of the ratio of the probabilities of a set, λ = k/ε <= ε")
+@says("qiao2021:sec-1:pure-k", f"{ANY} ln of the ratio of the probabilities of a set <= ε, λ = k/ε")
 def _(epsilon, x, other, chosen) -> Sides:
     return loss(x, other, chosen, [], len(chosen) / between(epsilon, 0, 100, "epsilon")), "<=", epsilon
 
 
 @says(
     "qiao2021:sec-1:pure-k",
-    "[corrected, attained] ln of the ratio of the probabilities of a set, λ = k/ε >= (1 − 1/1000) 2 min(k, m − k)/λ",
+    "[corrected, attained] ln of the ratio of the probabilities of a set >= (1 − 1/1000) 2 min(k, m − k)/λ, λ = k/ε",
 )
 def _(epsilon, x, other, chosen) -> Sides:
     most = fmpq(999, 1000) * 2 * min(len(chosen), len(x) - len(chosen)) / len(chosen) * epsilon
@@ -118,7 +118,10 @@ def lists(k, w) -> list[tuple[fmpq, fmpq]]:
     return found
 
 
-@says("qiao2021:sec-1:gumbel", "[all cases] P(list) in one pass of Gumbel noise == in k rounds, all lists of k items")
+@says(
+    "qiao2021:sec-1:gumbel",
+    "[all cases] P(list) in one pass of Gumbel noise == P(list) in k rounds, all lists of k items",
+)
 def _(sizes, weights):
     for m, k in growing(sizes):
         yield all_of(once == rounds for once, rounds in lists(k, weights[: whole(m, 1, len(weights), "m")]))
@@ -257,7 +260,8 @@ def _(m, d, edges) -> Sides:
 
 @says(
     "qiao2021:eq-3.2",
-    "[all cases] [corrected] least entry of P, all answers of one game == min(0, 1 − (largest degree)/d), each graph",
+    "[all cases] [corrected] least entry of P over all answers of one game == min(0, 1 − (largest degree)/d), each"
+    " graph",
 )
 def _(sizes):
     for m, d in growing(sizes):
@@ -272,7 +276,8 @@ def _(sizes):
 
 @says(
     "qiao2021:sec-3:d-grows",
-    "[all cases] [ours] [if any two items were compared or share a rival] m <= d² + 1, d most rivals, each such graph",
+    "[all cases] [ours] m <= d² + 1, d the most rivals of an item, each graph where any two items were compared or"
+    " share a rival",
 )
 def _(sizes):
     for m in growing(sizes):
@@ -286,7 +291,7 @@ def _(sizes):
 
 @says(
     "qiao2021:sec-3:tau-rank-one",
-    "[all cases] [corrected] τ₁ == 0 just if the rank is 1, == 1 just if two rows share no column",
+    "[all cases] [corrected] τ₁ == 0 exactly if the rank is 1, and τ₁ == 1 exactly if two rows share no column",
 )
 def _(sizes):
     for m, n in growing(sizes):
@@ -319,7 +324,7 @@ def _(rows, other) -> Sides:
     return abs(first[0] - first[1]) * (1 - tau(p)) / norm(p - q), "==", fmpq(1, 2)
 
 
-@says("qiao2021:sec-3:adjacency", "[read as: a sample is added (Definition 1.1)] ‖P̃ − P‖∞ <= 2/(dL), L games an edge")
+@says("qiao2021:sec-3:adjacency", "[read as: a sample is added (Definition 1.1)] ‖P̃ − P‖∞ <= 2/(dL), L games per edge")
 def _(m, d, edges, added) -> Sides:
     """`added` is one game more, [i, j, wins of j]."""
     after, (i, j, wins) = {tuple(it[:2]): it for it in edges}, added
@@ -329,7 +334,9 @@ def _(m, d, edges, added) -> Sides:
     return norm(walk(m, d, list(after.values())) - walk(m, d, edges)), "<=", fmpq(2, d * edges[0][2])
 
 
-@says("qiao2021:def-3.4", "[read as: ρ belongs to the graph, whatever the answers] τ₁(P) < 1, as with other answers")
+@says(
+    "qiao2021:def-3.4", "[read as: ρ belongs to the graph, whatever the answers] τ₁(P) < 1, as it is with other answers"
+)
 def _(m, d, edges, other) -> Sides:
     one_graph(edges, other)
     need(tau(walk(m, d, other)) < 1, "with the other answers τ₁ must be below 1")
@@ -382,7 +389,7 @@ def noise_of_2_2(m, k, delta, root, where):
 
 @says(
     "qiao2021:sec-4:set-only",
-    "[read as: privacy at Theorem 2.2's noise needs it, for all m and k] loss of all noisy values over ε > 1",
+    "[read as: privacy at Theorem 2.2's noise needs it, for all m and k] (loss of all noisy values)/ε > 1",
 )
 def _(m, k, delta) -> Sides:
     """The list, too, is read off all noisy values; each of them loses 1/λ at most, whatever the data: m/λ in all."""
@@ -453,7 +460,7 @@ def _(gap) -> Sides:
 
 @says(
     "qiao2021:sec-4:completes",
-    "[read as: it returns values too, as Algorithm 1 does] share of ε of the proof and k/(λε) of the values <= 1",
+    "[read as: it returns values too, as Algorithm 1 does] (share of ε in the proof) + k/(λε) for the values <= 1",
 )
 def _(m, k, delta) -> Sides:
     scale = noise_of_2_2(m, k, delta, fmpq(39, 10), "where the proof uses Lemma 4.4")

@@ -364,14 +364,14 @@ def test_kwiksort_where_first_and_last_seem_exchanged(m: int) -> None:
         ),
         (  # what we put in its place is no statement about every instance
             "cai2025:lem-b.3:proof",
-            "[corrected, attained] t²/(8nλ²) <= t/(4λ) at t = 8λ √(n log n) and n, but > at n − 1",
+            "[corrected, attained] t²/(8nλ²) <= t/(4λ) at n, but not at n − 1, t = 8λ √(n log n)",
             {"n": 67},
             "violated",
             "for attained, alone",
         ),
         (  # nor is a constant of the paper's own that is reached
             "cai2025:alg-2",
-            "[as printed, attained] loss of the vector N + Laplace(2/ε), worst neighbours of n items == ε",
+            "[as printed, attained] loss of the vector N + Laplace(2/ε) == ε, worst neighbours of n items",
             {"n": 2, "epsilon": 1},
             "violated",
             "for attained, alone",

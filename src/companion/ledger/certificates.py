@@ -43,6 +43,8 @@ SENTENCES = {
     "all cases": "{it} holds in all {cases} cases.",
 }
 PREFIX = re.compile(rf"\[({'|'.join(filter(None, SENTENCES))})[:,]? ?([^\]]*)\] (.*)")
+#: What is taken as given begins so where we derived it.
+BY_HAND = "By hand: "
 #: Behind the first brackets, how it stands once more.
 AGAIN = re.compile(r"^\[(corrected|ours|read as: [^\]]*)\] ")
 SIGNS = {"<=": "≤", ">=": "≥", "==": "="}
@@ -79,6 +81,16 @@ class Certificate:
     @property
     def command(self) -> str:
         return f"python {CHECKER}/check.py {self.file}"
+
+    @property
+    def derived(self) -> bool:
+        """Whether what is taken as given was derived by hand."""
+        return self.given.startswith(BY_HAND)
+
+    @property
+    def taken(self) -> str:
+        """What is taken as given."""
+        return self.given.removeprefix(BY_HAND)
 
     @property
     def said(self) -> str:

@@ -148,6 +148,20 @@ def entries(
     ]
 
 
+def divided(held: list[Entry], wrong: list[Entry], rest: list[Entry]) -> str:
+    """How many statements of a paper hold, how many stand in its errata, and what is said of the rest."""
+    others = Counter(it.verdict for it in rest)
+    verb = "stands" if len(wrong) == 1 else "stand"
+    parts = [f"{counted(HOLDS, len(held))} as printed", f"{len(wrong)} {verb} below"]
+    parts += [counted(it, others[it]) for it in ALL if others[it]]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def counted(it: Verdict, number: int) -> str:
+    """A number of claims and what is said of them."""
+    return f"{number} {it.one if number == 1 else it.many}"
+
+
 def ledger_files(
     ledger: Mapping[str, Claim],
     records: Iterable[Mapping[str, Any]],
@@ -264,6 +278,7 @@ class Scoreboard:
         stands = {it: shown[it] for it in STANDS} if shown else {}
         gravest = {no: [it for it in wrong if it.claim.impact == impact] for impact, no in GRAVEST.items()}
         held = [it for it in those if it.verdict == HOLDS]
+        rest = [it for it in those if it not in held and it not in wrong]
         return Html(
             fill(
                 "errata.html",
@@ -273,6 +288,7 @@ class Scoreboard:
                 differing=unsure,
                 gravest=gravest,
                 number=len(those),
+                divided=divided(held, wrong, rest),
                 held=held,
                 asked=any(it.claim.page and it.claim.page.asked for it in those),
                 results=[it for it in held if it.claim.kind in ("theorem", "lemma")],

@@ -153,14 +153,21 @@ def test_errata_are_sorted_by_what_comes_of_them_and_say_why(board):
 def test_an_author_reads_first_what_is_gravest_and_what_holds(board):
     head, *_ = BeautifulSoup(board.errata("cai2025"), "html.parser").select(".errata-summary")
     assert [" ".join(it.get_text(" ", strip=True).split()) for it in head.find_all(["p", "li"])] == [
-        f"In a minute. Of 5 statements judged here, 1 {HOLDS.one} as printed and 2 stand below. "
-        "No main statement is false.",
+        f"In a minute. Of 5 statements, 1 {HOLDS.one} as printed, 2 stand below, "
+        f"1 {PENDING.one} and 1 {UNCHECKED.one}. No main statement is false.",
         "E (privacy broken): it says both",
-        "None of it has been put to the authors yet. How to read a verdict says how to disagree.",
+        "None of this has been put to the authors yet. How to read a verdict says how to disagree.",
         "Theorems, lemmas and corollaries that hold as printed: B .",
     ]
     assert [it["href"] for it in head.find_all("a")] == ["#erratum-cai2025-e", "01-x.html#cai2025-b"]
     assert "errata-summary" not in board.errata("qiao2021")
+
+
+def test_what_holds_and_what_stands_below_add_up(board, tmp_path):
+    lines = [line for line in LEDGER.splitlines() if "cai2025:c" not in line and "cai2025:d" not in line]
+    (tmp_path / "data" / "claims" / "cai2025.yml").write_text("\n".join(lines))
+    said = Scoreboard("records.json").errata("cai2025")
+    assert f"Of 3 statements, 1 {HOLDS.one} as printed and 2 stand below." in said
 
 
 @pytest.mark.parametrize(("kind", "said"), [("algorithm", "B ."), ("sentence", "1 sentence.")])
@@ -171,7 +178,7 @@ def test_where_no_theorem_holds_an_author_reads_what_does(board, tmp_path, kind,
     head, *_ = BeautifulSoup(Scoreboard("records.json").errata("cai2025"), "html.parser").select(".errata-summary")
     *_, last = head.find_all("p")
     line = " ".join(last.get_text(" ", strip=True).split())
-    assert line == f"Theorems, lemmas and corollaries that hold as printed: none. What does: {said}"
+    assert line == f"Theorems, lemmas and corollaries that hold as printed: none. What does hold: {said}"
 
 
 def test_what_an_author_is_sent(board):
