@@ -19,9 +19,9 @@ import pytest
 from one_command import said_by
 
 #: The most calls, and bytes, that another declared item, row of a few cells, or column of sixty may cost.
-MOST = {"items": (300, 6_000), "rows": (1_000, 4_000), "columns": (20_000, 12_000)}
+MOST = {"items": (230, 6_000), "rows": (1_000, 4_000), "columns": (20_000, 12_000)}
 #: So many times what the first four-fold adds the second may add: 4, and what rounding does; and so much beside it.
-TIMES, FEW = 4.2, (10_000, 300_000)
+TIMES, FEW = 4.2, 10_000
 #: Cells that are numbers beyond all counts, places and weights, or none that anybody meant.
 CELLS = (
     "1e15",
@@ -62,7 +62,7 @@ def _questions(items: list[str]) -> list[tuple[str, str]]:
     return list(zip(items[::2], items[1::2], strict=False))
 
 
-_PLACES = [f"rank {at}" for at in range(1, 21)]
+_PLACES = [f"rank {at}" for at in range(1, 101)]
 _PARTIAL = ["--person", "who", "--ballots", "partial", "--unranked"]
 FORMS = {
     "comparisons": Form(
@@ -146,6 +146,12 @@ def drawn(form: str, items: int = 5, rows: int = 60, columns: int = 2, declared:
     return Drawn([*kind.header(own), *(f"column {it}" for it in range(columns))], cells, names)
 
 
+def looked_at(data: Drawn) -> list[int]:
+    """Columns of every kind that a form has: the first ones, and the two that nobody uses."""
+    last = len(data.header)
+    return sorted({*range(min(5, last)), last - 2, last - 1})
+
+
 def checked(form: str, data: Drawn, folder: Path) -> tuple[Any, str]:
     """`dprank check` of it: what it ends with, and what it says."""
     table, text = folder / "table.csv", io.StringIO(newline="")
@@ -188,7 +194,9 @@ def require_linear(form: str, what: str, sizes: tuple[int, int, int], folder: Pa
         least, middle, all_of = (it[at] for it in costs)
         more = all_of - middle
         assert more <= most * (sizes[2] - sizes[1]), f"{name} of {what}: {more / (sizes[2] - sizes[1]):.0f} each"
-        assert more <= TIMES * (middle - least) + FEW[at], f"{name} of {what}: {least}, {middle}, {all_of}"
+        # the most at once may be of something else than what grows, as long as that is little
+        within = TIMES * (middle - least) + FEW if name == "calls" else TIMES * middle - middle
+        assert more <= within, f"{name} of {what}: {least}, {middle}, {all_of}"
 
 
 @pytest.mark.parametrize("form", [it for it in FORMS if it not in WIDE])
@@ -218,14 +226,14 @@ def test_a_number_beyond_all_others_costs_no_more_than_its_digits(form, tmp_path
     tracemalloc.start()
     checked(form, plain, tmp_path)
     usual = tracemalloc.get_traced_memory()[1]
-    for at, name in enumerate(plain.header):
+    for at in looked_at(plain):
         for text in CELLS:
             data = drawn(form)
             data.rows[30][at] = text
             tracemalloc.reset_peak()
             code, said = checked(form, data, tmp_path)
-            assert code == 0, (name, text, said)
-            assert tracemalloc.get_traced_memory()[1] < usual + 2**20, (name, text)
+            assert code == 0, (plain.header[at], text, said)
+            assert tracemalloc.get_traced_memory()[1] < usual + 2**20, (plain.header[at], text)
     tracemalloc.stop()
 
 
@@ -233,8 +241,8 @@ def test_a_number_beyond_all_others_costs_no_more_than_its_digits(form, tmp_path
 def test_a_long_cell_is_read_once(form, tmp_path):
     """It ends: a pattern that tries each place of a run again takes hours, and the limit of a test is minutes."""
     data = drawn(form)
-    for at in range(len(data.header)):
-        for row, text in enumerate(LONG, at):
+    for at in looked_at(data):
+        for row, text in enumerate(LONG):
             data.rows[row][at] = text
     code, said = checked(form, data, tmp_path)
     assert code == 0, said
