@@ -60,7 +60,7 @@ from dprank.data.headers import is_nameless
 from dprank.data.noticed import noticed, raw_of
 from dprank.data.noticed_again import said_again
 from dprank.data.noticed_cells import Raw
-from dprank.data.noticed_graph import meetings
+from dprank.data.noticed_graph import answers_each
 from dprank.data.noticed_places import unranked_columns
 from dprank.data.noticed_read import cells_of, readable
 from dprank.data.places import hints, number_of
@@ -347,7 +347,7 @@ def _unmet(intake: Intake, declared: Declaration, raw: Raw | None) -> list[str]:
         met = {clean(text) for text, number in intake.written.items() if number}
         return [item for item in declared.items if clean(item) not in met]
     if declared.kind == "comparisons":
-        each = meetings(intake.data).sum(axis=1)
+        each = answers_each(intake.data)
         return [item for item, number in zip(declared.items, each, strict=True) if not number]
     return [] if raw is None else unranked_columns(raw)
 
@@ -385,7 +385,7 @@ def _people(intake: Intake, declared: Declaration) -> dict[str, Any]:
     data = intake.data
     found: dict[str, Any] = {}
     if declared.kind == "comparisons":
-        found["answers an item"] = dict(zip(declared.items, meetings(data).sum(axis=1).tolist(), strict=True))
+        found["answers an item"] = dict(zip(declared.items, answers_each(data).tolist(), strict=True))
     if declared.unranked == "apart":
         found["ballots an item"] = dict(zip(declared.items, (data.places >= 0).sum(axis=0).tolist(), strict=True))
     people = getattr(data, "person", getattr(data, "voter", None))

@@ -82,8 +82,7 @@ def ranks(table: Table) -> Intake:
         cells = np.bincount(codes[~table.beyond], minlength=len(distinct)).tolist()
         found = names.coded(dict(zip(distinct.tolist(), cells, strict=True)), ledger, declared.items)
         code = np.array([found[it] for it in distinct.tolist()], np.int64)[codes]
-        for item in (*range(len(declared.items)), UNKNOWN, COUNTED):
-            said.put(code == item, item, place)
+        said.put_each(code, place)
     ledger.leave_out(said.counted, "no such order")
     ledger.altered[TAKEN_OFF] += int(said.dropped[ledger.stays].sum())
     return _cast(table, said.places, _row_groups(table, person) | said.of(slice(None)))
@@ -97,17 +96,27 @@ class _Said:
         self.again, self.foreign, self.counted = (np.zeros(ballots, bool) for _ in range(3))
         self.dropped = np.zeros(ballots, np.int64)
 
-    def put(self, ballots: Any, code: int, place: int) -> None:
+    def put(self, ballot: int, code: int, place: int) -> None:
         """A name of this code in a place not before any given so far."""
         if code == UNKNOWN:
-            self.foreign[ballots] = True
-            self.dropped[ballots] += 1
+            self.foreign[ballot] = True
+            self.dropped[ballot] += 1
         elif code == COUNTED:
-            self.counted[ballots] = True
+            self.counted[ballot] = True
         elif code != AWAY:
-            before = self.places[ballots, code]
-            self.again[ballots] |= before < place
-            self.places[ballots, code] = np.fmin(before, place)
+            before = self.places[ballot, code]
+            self.again[ballot] |= before < place
+            self.places[ballot, code] = np.fmin(before, place)
+
+    def put_each(self, codes: NDArray[np.int64], place: int) -> None:
+        """The same of all ballots at once, a name each."""
+        self.foreign |= codes == UNKNOWN
+        self.dropped += codes == UNKNOWN
+        self.counted |= codes == COUNTED
+        ballots = np.flatnonzero(codes >= 0)
+        before = self.places[ballots, codes[ballots]]
+        self.again[ballots] |= before < place
+        self.places[ballots, codes[ballots]] = np.fmin(before, place)
 
     def of(self, rows: Any) -> dict[str, Any]:
         """Of rows what is not a place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dprank._require import shown
 from dprank.data.cleaning import RULES, cleaner, nearest
@@ -24,7 +24,7 @@ UNNAMED = (
 TOLD = 3
 #: What stands between items of an order, and a count before it.
 _BETWEEN = re.compile(r"[>≻›»→|,;/=\n\t]|->")
-_COUNTED = re.compile(r"\s*+[0-9]++\s*+[:;,.)x×]\s*+")
+_COUNTED = re.compile(r"(?<!\s)\s*+(?<![0-9])[0-9]++\s*+[:;,.)x×]\s*+")
 _NUMERAL = re.compile(r"[+-]?[0-9]++(?:[.,'’\s][0-9]++)*+")
 #: What to do where line 1 is a row.
 _NO_NAMES = "if it is a row, put a line of names above it"
@@ -81,7 +81,8 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
             f"{lacks}; {blank} of them {have} no name in line 1: is it a title, or the first of two header lines? One "
             "line of names is needed, and nothing above it: --skip 1 passes over a title, --header 2 reads two lines"
         )
-    rows = any(is_order(it, items) for it in names) or bool({*items} & {*names} or [*filter(is_numeral, names)])
+    known = frozenset(items)
+    rows = any(is_order(it, known) for it in names) or bool(known & {*names} or [*filter(is_numeral, names)])
     if len(names) == 1 and (rows or needed == 1) and not said.startswith("JSON"):
         return f"{lacks}; line 1 is taken for the header: {_NO_NAMES}{'' if rows else ', and no title'}"
     if len(names) == 1 and (cut or not said):
@@ -113,7 +114,7 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
     return f"{lacks}; line 1 is taken for the header{alias or title or f': {_NO_NAMES}' * rows}"
 
 
-def is_order(name: str, items: Sequence[str]) -> bool:
+def is_order(name: str, items: Collection[str]) -> bool:
     """Whether a name is an order of items, as a row holds it, or as it stands behind a number of ballots.
 
     Examples
@@ -124,7 +125,7 @@ def is_order(name: str, items: Sequence[str]) -> bool:
     if name in items:
         return False
     parts = [it.strip() for it in _BETWEEN.split(_COUNTED.sub("", name, count=1)) if it.strip()]
-    return len(parts) > 1 and {*parts} <= {*items}
+    return len(parts) > 1 and all(it in items for it in parts)
 
 
 def _typed(word: str) -> str:

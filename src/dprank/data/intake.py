@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -113,8 +114,9 @@ def _questionnaire(table: Table) -> Intake:
         raise ValueError(f"{table.path}: {no_pair(list(said), declared.items)}")
     found = [(table.column(header), pair) for header, pair in named.items()]
     names = [column.name for column, _ in found]
+    each = Counter(names)
     for name in names:
-        if names.count(name) > 1:
+        if each[name] > 1:
             raise ValueError(f"{table.path}: column {name!r} is two of the pairs after cleaning; each is a column")
     rows = len(table.frame)
     if declared.person is None:

@@ -15,6 +15,8 @@ __all__ = ["in_aliases", "in_numerals"]
 
 #: So many aliases are typed out.
 ALIASES = 9
+#: A longer text is no code.
+LONGEST = 1_000
 #: So many names are told.
 NAMED = 3
 
@@ -43,8 +45,8 @@ def in_numerals(raw: Raw, intake: Intake) -> Iterator[str]:
     declared = raw.declared
     if declared.kind == "comparisons" or declared.form in ("wide", "preflib") or any(map(raw.known, intake.written)):
         return
-    codes = {number for it in intake.unknown if it.strip().isdecimal() and (number := int(it)) > 0}
-    others = [it for it in intake.unknown if not it.strip().isdecimal() and not raw.is_none(it)]
+    codes = {number for it in intake.unknown if _is_numeral(it) and (number := int(it)) > 0}
+    others = [it for it in intake.unknown if not _is_numeral(it) and not raw.is_none(it)]
     items = declared.items
     if others or not len(codes) >= 2 or max(codes, default=0) > len(items):
         return
@@ -56,6 +58,10 @@ def in_numerals(raw: Raw, intake: Intake) -> Iterator[str]:
         f"numbers stand where items should, from {min(codes)} to {max(codes)}: are they codes? {flags}{more}, if items "
         f"are numbered in the order of --items{none}"
     )
+
+
+def _is_numeral(text: str) -> bool:
+    return len(text) <= LONGEST and text.strip().isdecimal()
 
 
 def _of(given: Mapping[str, str], name: str) -> str:

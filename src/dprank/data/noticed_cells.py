@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,9 +45,10 @@ TOGETHER = (",", "/", "~", "&", "+", "|", ";")
 TICKED = 6
 _SIGN = re.compile(r"->|[<>≻≽≥≿»›→⇒⟶≺≼≤≾←⇐⟵«‹﹤﹥＜＞]")
 _BEFORE = re.compile(r"\s*+([0-9]++)\s*+(?:[:;,.)xX×*]|\s)\s*+(.+)", re.DOTALL)
-_LISTED = re.compile(r"\s*+[0-9]++\s*+[.)]\s*+")
+_LISTED = re.compile(r"(?<!\s)\s*+(?<![0-9])[0-9]++\s*+[.)]\s*+")
 _BEHIND = re.compile(
-    r"(.+?)(?:\s*+(?:=>|->|[:;,(\[xX×*=#@→/–—-])|\s)\s*+([0-9]++)(?:st|nd|rd|th|\.|º|°)?+\s*+[)\]]?\s*+", re.DOTALL
+    r"(.+?)(?<!\s)(?:\s*+(?:=>|->|[:;,(\[xX×*=#@→/–—-])|\s)\s*+([0-9]++)(?:st|nd|rd|th|\.|º|°)?+\s*+[)\]]?\s*+",
+    re.DOTALL,
 )
 
 
@@ -57,13 +60,14 @@ class Raw:
         self.clean = cleaner(declared.clean, declared.aliases)
         self.codes = {self.clean(name): at for at, name in enumerate(declared.items)}
         self.header: dict[str, list[int]] = {}
-        for at, column in enumerate(frame.columns):
-            self.header.setdefault(self.clean(str(column)), []).append(at)
+        self._written: dict[str, list[int]] = {}
+        for at, column in enumerate(map(str, frame.columns)):
+            self.header.setdefault(self.clean(column), []).append(at)
+            self._written.setdefault(column, []).append(at)
 
     def column(self, name: str) -> Any:
         """A column by its name, as written or after cleaning; None where none has it, or several have."""
-        found = [at for at in self.header.get(self.clean(name), []) if str(self.frame.columns[at]) == name]
-        found = found or self.header.get(self.clean(name), [])
+        found = self._written.get(name) or self.header.get(self.clean(name), [])
         return self.frame.iloc[:, found[0]] if len(found) == 1 else None
 
     def item(self, text: str) -> int | None:
@@ -150,13 +154,25 @@ def _ticks(raw: Raw) -> Iterator[str]:
         return
     cells = [[raw.item(it) for it in raw.parts(str(text))] for text in column.value_counts().head(LOOKED_AT).index]
     lists = [it for it in cells if len(it) > 1 and None not in it]
-    before = {(one, other) for it in lists for at, one in enumerate(it) for other in it[at + 1 :]}
-    if len(lists) < 3 or len(set(map(len, lists))) < 2 or any((other, one) in before for one, other in before):
+    if len(lists) < 3 or len(set(map(len, lists))) < 2 or not _in_one_order(lists):
         return
     yield (
         "the items of all cells stand in one order, as in a form where one ticks some: are they ticks, and no ranking? "
         "Then write a row for each person and item, and ask for topk"
     )
+
+
+def _in_one_order(lists: Iterable[Sequence[Any]]) -> bool:
+    """Whether there is an order in which all lists have what they hold. O(length of all)."""
+    order = TopologicalSorter[Any]()
+    for it in lists:
+        for one, other in pairwise(it):
+            order.add(other, one)
+    try:
+        order.prepare()
+    except CycleError:
+        return False
+    return True
 
 
 def _single(raw: Raw) -> Iterator[str]:
@@ -339,7 +355,7 @@ def _counts(raw: Raw) -> Iterator[str]:
 
 def _rise(raw: Raw, text: str) -> bool:
     """Whether the numbers before the items of an order rise."""
-    numbers = [int(it[1]) for part in raw.parts(text) if (it := _BEFORE.fullmatch(part)) is not None]
+    numbers = [float(it[1]) for part in raw.parts(text) if (it := _BEFORE.fullmatch(part)) is not None]
     return numbers == sorted(set(numbers))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ WIDEST = 10
 def in_codes(raw: Raw) -> Iterator[str]:
     """Sentences on numbers that may say that there is no answer."""
     by_item = _numbers(raw)
-    counts = sum(by_item.values(), Counter[float]())
+    counts = _in_all(by_item)
     if around := _scale_below(raw, counts):
         low, top = map(_text, around)
         cells = sum(number for it, number in counts.items() if it <= 0)
@@ -66,7 +65,7 @@ def _counted(codes: list[float], high: bool) -> str:
 def codes_among(raw: Raw, by_item: Mapping[str, Counter[float]] | None = None) -> list[float]:
     """Numbers that may say that there is no answer, the lowest first."""
     by_item = _numbers(raw) if by_item is None else by_item
-    counts = sum(by_item.values(), Counter[float]())
+    counts = _in_all(by_item)
     around = _scale_below(raw, counts)
     found = {it for it in counts if it < 0 and not _fits(raw, it) and not (around and it >= around[0])}
     fits = {it: number for it, number in counts.items() if _fits(raw, it)}
@@ -90,7 +89,7 @@ def codes_among(raw: Raw, by_item: Mapping[str, Counter[float]] | None = None) -
 
 def below_0(raw: Raw) -> bool:
     """Whether numbers below 0 and above it look like one scale, of which those from 0 down are not declared."""
-    return _scale_below(raw, sum(_numbers(raw).values(), Counter[float]())) is not None
+    return _scale_below(raw, _in_all(_numbers(raw))) is not None
 
 
 def _scale_below(raw: Raw, counts: Mapping[float, int]) -> tuple[float, float] | None:
@@ -140,22 +139,38 @@ def _numbers(raw: Raw) -> dict[str, Counter[float]]:
     if declared.kind != "ballots" or declared.form not in ("wide", "long"):
         return found
     _, said = meanings(declared)
-    columns: list[tuple[str, Any]] = [(name, raw.column(name)) for name in declared.items]
-    if declared.form == "long":
-        item, place = (raw.column(name) for name in declared.columns)
-        columns = []
-        if item is not None and place is not None:
-            code = {str(it): raw.item(str(it)) for it in item.unique()}
-            groups = item.map(code)
-            columns = [(name, place[groups == at]) for at, name in enumerate(declared.items)]
-    for name, column in columns:
-        if column is None:
-            continue
-        of = found.setdefault(name, Counter())
-        for text, number in column.value_counts().items():
-            value = number_of(raw.clean(str(text)).strip())
-            if math.isfinite(value) and value not in said:
-                of[value] += int(number)
+    for name, text, cells in _in_long(raw) if declared.form == "long" else _in_wide(raw):
+        value = number_of(raw.clean(text).strip())
+        if math.isfinite(value) and value not in said:
+            found.setdefault(name, Counter())[value] += cells
+    return found
+
+
+def _in_wide(raw: Raw) -> Iterator[tuple[str, str, int]]:
+    """Of every item each text of its column, and in how many cells it is."""
+    for name in raw.declared.items:
+        if (column := raw.column(name)) is not None:
+            yield from ((name, str(text), int(cells)) for text, cells in column.value_counts().items())
+
+
+def _in_long(raw: Raw) -> Iterator[tuple[str, str, int]]:
+    """The same of rows of an item and its place, item by item as they are declared: every row is looked at once."""
+    items, places = (raw.column(name) for name in raw.declared.columns)
+    if items is None or places is None:
+        return
+    (at, names), (of, texts) = items.factorize(), places.factorize()
+    code = np.array([-1 if (it := raw.item(str(name))) is None else it for name in names], np.int64)[at]
+    pairs, each = np.unique(code[code >= 0] * len(texts) + of[code >= 0], return_counts=True)
+    for pair, cells in zip(pairs.tolist(), each.tolist(), strict=True):
+        item, text = divmod(pair, len(texts))
+        yield raw.declared.items[item], str(texts[text]), cells
+
+
+def _in_all(by_item: Mapping[str, Counter[float]]) -> Counter[float]:
+    """The same of all items together."""
+    found = Counter[float]()
+    for of in by_item.values():
+        found.update(of)
     return found
 
 

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,8 @@ def _set(words: str) -> frozenset[str]:
 
 #: So many columns are spoken of.
 TOLD = 6
-#: More values are no kinds of rows, and no questions.
-KINDS, QUESTIONS = 12, 30
+#: More values are no kinds of rows, and no questions; by so many columns, at most, what others say is settled.
+KINDS, QUESTIONS, OTHERS = 12, 30, 100
 #: So many questions are thought of where nothing is called one.
 FEW_QUESTIONS = 6
 #: This share of rows, at least, is the only one of its two items in a round.
@@ -79,7 +80,7 @@ class _Rows:
 
     def __init__(self, raw: Raw, intake: Intake) -> None:
         declared = raw.declared
-        self.raw, self.kind, self.n = raw, declared.kind, len(raw.frame)
+        self.raw, self.kind, self.n, self.unused = raw, declared.kind, len(raw.frame), intake.unused
         self.by_row = declared.kind != "tallies" and (declared.kind, declared.form) not in (
             ("ballots", "long"),
             ("comparisons", "long"),
@@ -98,7 +99,6 @@ class _Rows:
             self.who = np.arange(self.n)
         said = [name for name in (declared.person, declared.ballot) if name is not None]
         self.said = _numbered([self.items, *(_codes(raw, name) for name in said)], self.n)
-        self.others = [it for name in intake.unused if (it := _codes(raw, name)) is not None]
 
     @cached_property
     def once(self) -> bool:
@@ -117,11 +117,14 @@ class _Rows:
             who = self.who[stays]
             return _pairs(who, codes) > len(np.unique(who))
         kinds = len(np.unique(codes))
-        for other in self.others:
-            values = len(np.unique(other[stays]))
-            if 2 * kinds <= values <= len(codes) // 2 and _pairs(other[stays], codes) == values:
-                return False
-        return True
+        return not any(2 * kinds <= many and _pairs(other, codes) == many for other, many in self.others)
+
+    @cached_property
+    def others(self) -> list[tuple[NDArray[np.int64], int]]:
+        """Columns that are not used and whose values come again, each with their number: of many the first ones."""
+        there = (it[self.stays] for name in self.unused if (it := _codes(self.raw, name)) is not None)
+        counted = ((it, len(np.unique(it))) for it in there)
+        return [*islice((it for it in counted if 2 * it[1] <= len(it[0])), OTHERS)]
 
     def of_items(self, codes: NDArray[np.int64]) -> bool:
         """Whether the items of a row say what stands there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from dprank.data.accounts import Intake
 if TYPE_CHECKING:
     from dprank.data.declaration import Declaration
 
-__all__ = ["in_graph", "meetings"]
+__all__ = ["answers_each", "in_graph"]
 
 #: Items of a group that are named.
 NAMED = 3
@@ -22,26 +23,25 @@ NAMED = 3
 DEVIATIONS, SHARE = 5.0, 0.5
 
 
-def meetings(data: Any) -> NDArray[np.int64]:
-    """How many answers every pair of items has.
+def answers_each(data: Any) -> NDArray[np.int64]:
+    """How many answers every item has. O(rows + items).
 
     Examples
     --------
     >>> import dprank
-    >>> meetings(dprank.Comparisons([0, 1], [1, 0], [1, 1], items=["a", "b"])).tolist()
-    [[0, 2], [2, 0]]
+    >>> answers_each(dprank.Comparisons([0, 1], [1, 0], [1, 1], items=["a", "b", "c"])).tolist()
+    [2, 2, 0]
     """
-    m = data.n_items
-    table = np.bincount(data.first.astype(np.int64) * m + data.second, minlength=m * m).reshape(m, m)
-    return table + table.T
+    first, second = (np.bincount(side, minlength=data.n_items) for side in (data.first, data.second))
+    return first + second
 
 
 def in_graph(declared: Declaration, intake: Intake) -> Iterator[str]:
     """Sentences on comparisons that fall apart, or of which some are far more frequent than others."""
     if declared.kind != "comparisons" or not len(intake.data):
         return
-    table, items = meetings(intake.data), intake.data.items
-    each, groups = table.sum(axis=1), _groups(table > 0)
+    items, each, (low, high, met) = intake.data.items, answers_each(intake.data), _pairs(intake.data)
+    groups = _groups(low, high, each)
     if unseen := [items[at] for at in np.flatnonzero(each == 0)]:
         yield f"never compared: {_named(unseen)}; nothing is known of their place"
     if len(groups) > 1:
@@ -51,10 +51,10 @@ def in_graph(declared: Declaration, intake: Intake) -> Iterator[str]:
             "they lie to each other is not in the data, and one order of all would say that it is"
         )
     seen = np.flatnonzero(each)
-    if _unequal(table[np.ix_(seen, seen)]):
-        pairs = table[np.ix_(seen, seen)][np.triu_indices(len(seen), 1)]
+    pairs = math.comb(len(seen), 2)
+    if _unequal(met, pairs):
         most, least = seen[np.argmax(each[seen])], seen[np.argmin(each[seen])]
-        never = f", and {int((pairs == 0).sum())} of {len(pairs)} pairs never" if (pairs == 0).any() else ""
+        never = f", and {pairs - len(met)} of {pairs} pairs never" * (len(met) < pairs)
         yield (
             f"pairs were not compared equally often: {shown(items[most])} has {each[most]} answers, "
             f"{shown(items[least])} {each[least]}{never}; net wins are an order only where all meet alike, and the "
@@ -66,25 +66,33 @@ def _named(names: list[str]) -> str:
     return ", ".join(map(shown, names[:NAMED])) + f" and {len(names) - NAMED} more" * (len(names) > NAMED)
 
 
-def _groups(met: NDArray[np.bool_]) -> list[list[int]]:
+def _pairs(data: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Every pair that was met, by its two items, and how many answers it has."""
+    low, high = np.sort(np.stack([data.first, data.second]).astype(np.int64), axis=0)
+    pairs, met = np.unique(low * data.n_items + high, return_counts=True)
+    return *np.divmod(pairs, data.n_items), met
+
+
+def _groups(low: NDArray[np.int64], high: NDArray[np.int64], each: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     """Items that hang together, the largest group first; none of an item that nobody met."""
-    left, groups = set(np.flatnonzero(met.any(axis=1)).tolist()), []
-    while left:
-        group = {left.pop()}
-        edge = set(group)
-        while edge:
-            edge = set(np.flatnonzero(met[sorted(edge)].any(axis=0)).tolist()) - group
-            group |= edge
-        left -= group
-        groups.append(sorted(group))
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    seen = np.flatnonzero(each)
+    edges = coo_array((np.ones(len(low), bool), (low, high)), shape=(len(each), len(each)))
+    _, of = np.unique(connected_components(edges, directed=False)[1][seen], return_inverse=True)
+    order = np.argsort(of, kind="stable")
+    groups = np.split(seen[order], np.flatnonzero(np.diff(of[order])) + 1)
     return sorted(groups, key=len, reverse=True)
 
 
-def _unequal(table: NDArray[np.int64]) -> bool:
-    """Whether pairs differ by far more than if each answer had drawn its pair with the same chance."""
-    pairs = table[np.triu_indices(len(table), 1)].astype(float)
-    if len(pairs) < 2:
+def _unequal(met: NDArray[np.int64], pairs: int) -> bool:
+    """Whether pairs differ by far more than if each answer had drawn its pair with the same chance.
+
+    Of `pairs` pairs those that were met have so many answers, and the others none.
+    """
+    if pairs < 2:
         return False
-    mean, free = pairs.mean(), len(pairs) - 1
-    more = ((pairs - mean) ** 2).sum() / mean - free
+    mean, free = met.sum() / pairs, pairs - 1
+    more = (((met - mean) ** 2).sum() + (pairs - len(met)) * mean**2) / mean - free
     return bool(more > DEVIATIONS * np.sqrt((2 + 1 / mean) * free) and more / free / mean > SHARE**2)

@@ -20,6 +20,8 @@ __all__ = ["in_labels", "in_totals"]
 FEW = 10
 #: People whose spellings are compared.
 LOOKED_AT = 1_000
+#: A longer text counts nothing.
+LONGEST = 1_000
 #: A label with so many times as many rows as the next one is nobody's name, maybe.
 TIMES = 10
 #: Names of columns of counts that say who, as often as not: a member's number.
@@ -112,6 +114,8 @@ def _whole(text: str) -> int | None:
     >>> [_whole(it) for it in ("1234", "1.234", "12,345", "7.0", "1.5", "p7")]
     [1234, 1234, 12345, 7, None, None]
     """
+    if len(text) > LONGEST:
+        return None
     grouped = as_thousands(text)
     if grouped is not None:
         return int(grouped[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dprank._require import shown
@@ -35,20 +35,46 @@ def named_pairs(names: Sequence[str], items: Sequence[str]) -> dict[str, tuple[i
     {'Which? [Pay vs. leave]': (0, 1), 'Pay rise or Leave': (2, 1)}
     """
     codes = {_FOLD(item): at for at, item in enumerate(items)}
-    parts = [_word(it) for it in sorted(filter(None, codes), key=len, reverse=True)]
-    pattern, found = re.compile("|".join(parts) or "(?!)"), dict[str, tuple[int, int]]()
+    words, found = _Words(codes), dict[str, tuple[int, int]]()
     for name in names:
-        met = list(dict.fromkeys(codes[it] for it in pattern.findall(_FOLD(name))))
+        met = list(dict.fromkeys(codes[it] for it in words.within(_FOLD(name))))
         if len(met) == 2:
             found[name] = met[0], met[1]
     return found
 
 
-def _word(item: str) -> str:
-    """A pattern of an item as a word of its own."""
-    ahead = r"(?<!\w)" if re.match(r"\w", item) and item[0] < _NO_BLANKS else ""
-    behind = r"(?!\w)" if re.search(r"\w\Z", item) and item[-1] < _NO_BLANKS else ""
-    return f"{ahead}{re.escape(item)}{behind}"
+class _Words:
+    """Names that are looked for in texts, each as a word of its own; of several at one place the longest."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names, lengths = names, dict[str, set[int]]()
+        for name in filter(None, names):
+            lengths.setdefault(name[0], set()).add(len(name))
+        self.lengths = {first: sorted(some, reverse=True) for first, some in lengths.items()}
+
+    def within(self, text: str) -> Iterator[str]:
+        """From left to right, none that begins within another. O(characters * lengths of names), of any number."""
+        at = 0
+        while at < len(text):
+            ends = (at + length for length in self.lengths.get(text[at], ()) if at + length <= len(text))
+            end = next((it for it in ends if text[at:it] in self.names and _is_apart(text, at, it)), None)
+            if end is not None:
+                yield text[at:end]
+            at = end or at + 1
+
+
+def _is_apart(text: str, at: int, end: int) -> bool:
+    """Whether what stands there is no part of a longer word, where its script has blanks between words."""
+    before, first, last, behind = text[at - 1 : at], text[at], text[end - 1], text[end : end + 1]
+    return not (_joins(first) and _in_word(before)) and not (_joins(last) and _in_word(behind))
+
+
+def _in_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
+
+
+def _joins(sign: str) -> bool:
+    return _in_word(sign) and sign < _NO_BLANKS
 
 
 def taken_by(read: Sequence[str], pairs: Mapping[str, tuple[int, int]], items: Sequence[str]) -> str:
@@ -81,15 +107,17 @@ def in_pairs(raw: Raw, intake: Intake) -> Iterator[str]:
     if declared.kind != "comparisons" or declared.form != "wide" or declared.pairs is not None:
         return
     named, asked = named_pairs(intake.unused, items), {frozenset(it) for it in intake.pairs or ()}
+    known = codes_of(declared.answers or "names", raw.codes, raw.clean)
+    codes = {_FOLD(it): at for at, it in enumerate(items)}
     found = dict[str, tuple[int, int]]()
     for name in intake.unused:
         column = raw.column(name)
         if column is None or _misnamed(raw, name):
             continue
         texts = {str(it): int(number) for it, number in column.value_counts().items() if not _blank(it)}
-        if name in named and _answers(raw, texts, named[name]):
+        if name in named and _answers(raw, known, texts, named[name]):
             found[name] = named[name]
-        elif name not in named and (pair := _held(raw, texts)) and frozenset(pair) not in asked:
+        elif name not in named and (pair := _held(raw, codes, texts)) and frozenset(pair) not in asked:
             found[name] = pair
     if not found:
         return
@@ -114,19 +142,17 @@ def _misnamed(raw: Raw, name: str) -> bool:
     return len(sides) == 2 and sum(raw.item(it) is None for it in sides) == 1
 
 
-def _answers(raw: Raw, texts: Mapping[str, int], pair: tuple[int, int]) -> bool:
+def _answers(raw: Raw, known: Callable[[str], int], texts: Mapping[str, int], pair: tuple[int, int]) -> bool:
     """Whether most cells are answers, or one of the two items however it is written."""
     if not texts:
         return False
-    known = codes_of(raw.declared.answers or "names", raw.codes, raw.clean)
     names = {_FOLD(raw.declared.items[at]) for at in pair}
     some = [number for it, number in texts.items() if 0 <= known(it) <= 2 or _FOLD(it) in names]
     return 2 * sum(some) >= sum(texts.values())
 
 
-def _held(raw: Raw, texts: Mapping[str, int]) -> tuple[int, int] | None:
+def _held(raw: Raw, codes: Mapping[str, int], texts: Mapping[str, int]) -> tuple[int, int] | None:
     """The two items that most cells are; none where there are more, or fewer."""
-    codes = {_FOLD(item): at for at, item in enumerate(raw.declared.items)}
     met = {it: codes[_FOLD(it)] for it in texts if _FOLD(it) in codes}
     kinds = sorted(set(met.values()))
     if len(kinds) != 2 or 2 * sum(texts[it] for it in met) <= sum(texts.values()):

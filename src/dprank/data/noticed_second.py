@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ __all__ = ["second_answers"]
 TEXTS, DIFFER = 50, 0.1
 #: Numbers of more kinds measure something.
 KINDS = 3
+#: A longer name says nothing of judges.
+LONGEST = 1_000
 #: What tells two judges apart in the names of their columns.
 _NUMBER = re.compile(r"[\W_]*(?:[0-9]+|(?<![^\W_])[a-z](?![^\W_]))[\W_]*", re.IGNORECASE)
 
@@ -32,9 +34,10 @@ def second_answers(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
     if any(it is None for it in columns):
         return
     first, second = (np.array([raw.codes.get(raw.clean(str(it)), -1) for it in one], np.int64) for one in columns[:2])
-    own, _ = _points(raw, declared.columns[2], first, second)
+    meaning = codes_of(declared.answers or "names", raw.codes, raw.clean, declared.unranked_as)
+    own, _ = _points(raw, meaning, declared.columns[2], first, second)
     for name in intake.unused:
-        points, named = _points(raw, name, first, second)
+        points, named = _points(raw, meaning, name, first, second)
         both = (points >= 0) & (own >= 0)
         if not both.any() or not (named or _alike(name, declared.columns[2])):
             continue
@@ -47,7 +50,9 @@ def second_answers(raw: Raw, intake: Intake) -> Iterator[tuple[str, str]]:
             )
 
 
-def _points(raw: Raw, name: str, first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], bool]:
+def _points(
+    raw: Raw, meaning: Callable[[str], int], name: str, first: NDArray[np.int64], second: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], bool]:
     """What the first item gets by a column, -1 where it says nothing; none at all if a third of it is no answer.
 
     And whether most answers are names of items.
@@ -57,7 +62,6 @@ def _points(raw: Raw, name: str, first: NDArray[np.int64], second: NDArray[np.in
         return nothing
     codes, distinct = column.factorize()
     texts = list(map(str, distinct))
-    meaning = codes_of(raw.declared.answers or "names", raw.codes, raw.clean, raw.declared.unranked_as)
     code = np.array([meaning(it) for it in texts], np.int64)[codes]
     points = twice_points(code, first, second)
     written = [it.strip().casefold() not in BLANK for it in texts]
@@ -76,5 +80,7 @@ def _alike(one: str, other: str) -> bool:
     >>> _alike("judge_1", "judge_2"), _alike("Rater A", "Rater B"), _alike("outcome", "tie"), _alike("a", "b")
     (True, True, False, False)
     """
+    if max(len(one), len(other)) > LONGEST:
+        return False
     stems = [_NUMBER.sub("", it).strip().casefold() for it in (one, other)]
     return stems[0] == stems[1] != ""

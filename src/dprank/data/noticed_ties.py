@@ -23,6 +23,8 @@ __all__ = ["answered", "called_a_tie", "in_ties", "ties_among", "typed"]
 
 #: More words are no kinds of answers, and more spellings none of items.
 KINDS, SPELLINGS = 12, 4
+#: A longer text is no answer in a few words.
+LONGEST = 1_000
 #: So many words are put into a flag.
 MAPPED = 4
 
@@ -166,6 +168,8 @@ def called_a_tie(name: str) -> bool:
 
 def _plain(text: str) -> str:
     """Its words, without what says nothing; what stands in brackets only where nothing else does."""
+    if len(text) > LONGEST:
+        return text
     outside = re.sub(r"\([^)]*\)|\[[^\]]*\]", " ", text)
     words = words_of(outside if re.search(r"[^\W\d_]", outside) else text)
     own = " ".join(words)

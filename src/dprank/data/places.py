@@ -43,7 +43,7 @@ _COUNTS = ("n", "times", "votes", "voters", "ballots", "number of ballots", "num
 _COUNT_WORDS = {"count", "counts", "frequency", "freq", "multiplicity"}
 #: A count beside a name: `21:Ann`, `21 Ann`, `Ann (21)`, `Ann x 21`.
 _FRONT = re.compile(r"[0-9]+(?:\s*[:;,.)x×*|]\s*|\s+)(.+)", re.DOTALL)
-_BEHIND = re.compile(r"(.+?)\s*[:;,x×*|(\[]\s*[0-9]+\s*[)\]]?", re.DOTALL)
+_BEHIND = re.compile(r"(.+?)(?<!\s)\s*+[:;,x×*|(\[]\s*+[0-9]++\s*+[)\]]?", re.DOTALL)
 
 
 def number_of(text: str) -> float:
