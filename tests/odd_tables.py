@@ -11,13 +11,15 @@ import datetime
 import decimal
 import importlib
 import io
-import json
 import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
+
+import odd_containers as boxes
+from odd_containers import plain
 
 #: What is in every label of a person, as text, as a number, as a date and as a UUID; and in a cell that none declared.
 PERSONS, CELL = ("zqperson", "731371", "1871-03", "7a717a71"), "zqcell"
@@ -47,7 +49,7 @@ ODD = (
 #: Types of a column in Arrow, and how often each is drawn.
 TYPES = {"text": 10, "own": 12} | dict.fromkeys(["large", "words", "bytes", "whole", "float"], 2)
 TYPES |= dict.fromkeys(["short", "decimal", "list", "struct", "moment", "bool", "null"], 1)
-FORMS = ("answers", "pairs", "wide", "long", "orders", "tallies", "preflib")
+FORMS = ("answers", "pairs", "wide", "long", "orders", "ranks", "tallies", "preflib")
 
 
 @dataclass
@@ -134,11 +136,16 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         flags += ["--unranked", "last"] if flags[-1] == "partial" else []
         sign = [" > ", ">", " = "]
         rows = [[it, "".join(x + rng.choice(sign) for x in rng.sample(items, len(items)))[:-2]] for it in persons(1)]
+    elif form == "ranks":
+        header += [f"choice {at}" for at in places]
+        flags += ["--ranks", ",".join(header[1:]), "--ballots", rng.choice(["full", "tied", "partial"])]
+        flags += ["--unranked", rng.choice(["apart", "last"])] if flags[-1] == "partial" else []
+        rows = [[it, *rng.sample(items, len(items))] for it in persons(1)]
     elif form == "tallies":
         header += ["item"]
         flags += ["--item", "item"]
         rows = [[it, rng.choice(items)] for it in persons()]
-    if form in ("wide", "long", "orders") and rng.random() < 0.15:  # how much a ballot counts
+    if form in ("wide", "long", "orders", "ranks") and rng.random() < 0.15:  # how much a ballot counts
         header.append("weight")
         flags += ["--weight", "weight", "--max-weight", rng.choice(["1", "3", "1000"])]
         rows = [[*row, rng.choice([1, 1, 2, 7, 1.0])] for row in rows]
@@ -148,7 +155,7 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         rows = [[*row, label(rng, kind, 1) if rng.random() < 0.1 else rng.choice([1, 2, "a"])] for row in rows]
     if form in ("wide", "long") and rng.random() < 0.2:  # what places mean
         flags += rng.choice([["--best", "high"], ["--lowest", "0"], ["--map", "1=2,2=1,1st="], ["--map", "0=,x=3"]])
-    if form in ("wide", "long", "orders") and rng.random() < 0.2:
+    if form in ("wide", "long", "orders", "ranks") and rng.random() < 0.2:
         flags += rng.choice([["--unranked-as", "99,-1,none"], ["--withdrawn", "larch,zoo"], ["--times", "none"]])
     found = Table(form, items, header, rows, flags, who, columns=columns)
     if form == "preflib":
@@ -215,20 +222,47 @@ def written(rng: Random, it: Table, folder: Path) -> Path:
         return path
     if rng.random() < 0.15:
         damaged(rng, it)
-    way = rng.choices(["csv", "parquet", "json", "lines", "nothing"], [70, 24, 2, 2, 2])[0]
-    path = folder / f"table.{rng.choice(['csv', 'csv', 'tsv', 'txt', 'CSV']) if way == 'csv' else way}"
+    ends = {"csv": 60, "parquet": 20, "nothing": 2} | boxes.OF_TEXT | boxes.OF_ARROW
+    ends |= {end: often for end, (often, _) in boxes.OF_ROWS.items()}
+    way = rng.choices(list(ends), list(ends.values()))[0]
+    path = folder / f"table{way if way[0] == '.' else '.' + way}"
     if way == "nothing":
         path.write_bytes(rng.choice([b"", b"\n", b"\xef\xbb\xbf", b"\xff\xfe", b" \n \n", b"PAR1", b"\0" * 50]))
-    elif way == "parquet" and len(set(it.header)) == len(it.header):
-        import pyarrow.parquet as pq
-
-        pq.write_table(arrow(rng, it), path, compression=rng.choice(["none", "snappy", "zstd"]))
-    elif way in ("json", "lines"):
-        rows = [{name: plain(value) for name, value in zip(it.header, row, strict=False)} for row in it.rows]
-        path.write_bytes(coded(rng, json.dumps(rows) if way == "json" else "\n".join(map(json.dumps, rows))))
-    else:
-        path.write_bytes(coded(rng, separated(rng, it)))
+        return path
+    if way in boxes.OF_ROWS or way in boxes.OF_ARROW or way == "parquet":
+        with suppress(Exception):  # names that it cannot have: as text
+            it.flags += boxed(rng, it, path)
+            return path
+        path.unlink(missing_ok=True)
+        way, path = "csv", folder / "table.csv"
+    if way in boxes.OF_TEXT:
+        it.flags += boxes.packed(rng, path, coded(rng, separated(rng, it)))
+        return path
+    path = path.with_suffix(rng.choice([".csv", ".csv", ".tsv", ".txt", ".CSV"]))
+    text = separated(rng, it)
+    if rng.random() < 0.1:  # a title, and whether it is said
+        lines = rng.randint(1, 3)
+        text = "".join(rng.choice(["A title\n", "\n", "a,b;c\n"]) for _ in range(lines)) + text
+        it.flags += ["--skip", str(lines if rng.random() < 0.8 else rng.randint(0, 9))]
+    path.write_bytes(coded(rng, text))
+    if rng.random() < 0.05:
+        it.flags += ["--encoding", rng.choice(["cp1252", "latin-1", "utf-8", "mac-roman", "none"])]
     return path
+
+
+def boxed(rng: Random, it: Table, path: Path) -> list[str]:
+    """In a file that is no text, and the flags that it takes."""
+    end = path.name.removeprefix("table")
+    if end in boxes.OF_ROWS:
+        width = len(it.header)
+        rows = [[*row[:width], *[None] * (width - len(row))] for row in it.rows]
+        return boxes.OF_ROWS[end][1](rng, path, it.header, rows)
+    if end in boxes.OF_ARROW:
+        return boxes.arrow_file(rng, path, arrow(rng, it))
+    import pyarrow.parquet as pq
+
+    pq.write_table(arrow(rng, it), path, compression=rng.choice(["none", "snappy", "zstd"]))
+    return []
 
 
 def separated(rng: Random, it: Table) -> str:
@@ -244,10 +278,6 @@ def separated(rng: Random, it: Table) -> str:
         it.shifted = any({*value} & {*"\r\n"} for row in rows for value in row)
     csv.writer(file, delimiter=mark, lineterminator=end, quoting=quoting).writerows(rows)
     return file.getvalue() + rng.choice(["", "", "", end, end * 9, f"{mark}{mark}{end}", '"'])
-
-
-def plain(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)
 
 
 def coded(rng: Random, text: str) -> bytes:

@@ -57,9 +57,12 @@ def said_by(words: list[str]) -> tuple[Any, str, str, BaseException | None]:
 def ours(error: BaseException) -> bool:
     """Whether the house said it: raised by its own hand, or by the system or the parser of flags in words of theirs.
 
-    What it says again of another error is that one's; of a plan it says again where the reader of TOML stopped.
+    What it says again of another error is that one's; of a plan it says again where the reader of TOML stopped, and of
+    a query what its database says of it before any row is read.
     """
     inner = error.__context__
+    if isinstance(inner, sqlite3.Error) and str(error).startswith("sql: "):
+        return True
     if inner is not None and len(str(inner)) > 8 and " ".join(str(inner).split()) in " ".join(str(error).split()):
         return ours(inner)
     if (

@@ -593,6 +593,22 @@ def test_a_word_of_a_plan_is_no_longer_than_a_line(survey, tmp_path, capsys):
         assert (code, len(error) < 1000) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "value", ["1.5", "true", "nan", "1e400", "-3", "[]", "[1, 2]", "[[]]", "{}", "2026-01-01", '""']
+)
+def test_whatever_a_plan_says_of_itself_is_taken_or_refused(value, survey, tmp_path, capsys):
+    # catches a number where names are expected, which has no length
+    plan = tmp_path / "plan.toml"
+    said = {"kind": '"comparisons"', "items": '["oak", "elm"]', "person": '"who"', "answers": '"names"'}
+    said["columns"] = '["l", "r", "a"]'
+    planned = ("plan", "ranking", "--persons", "100", "--answers", "2", "--epsilon", "1")
+    for key in (*said, "clean", "aliases", "best", "lowest", "times", "layout", "before_looking", "epsilon"):
+        plan.write_text("\n".join(f"{name} = {it}" for name, it in (said | {key: value}).items()))
+        for asked in (("release", "ranking", survey, "--epsilon", "1"), planned, ("check", survey)):
+            code, _, error = run(capsys, *asked, "--plan", plan)
+            assert (code == 0 and not error) or (code == 2 and len(error.splitlines()) == 1), (key, asked)
+
+
 def test_what_is_spent_is_shown_where_it_can_be_written_no_more(survey, tmp_path, capsys, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device", "release.json")

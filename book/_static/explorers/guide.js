@@ -19,12 +19,17 @@
   const worse = (one, other) => one.mean - other.mean > BARS * Math.hypot(one.se, other.se);
   const least = (rows) => rows.reduce((best, it) => (best && best.mean <= it.mean ? best : it), null);
 
-  /* The measured size that is nearest: by the ratio of items, and by that of people, of which less depends. */
+  /* The measured size that is nearest, by the ratio of items and by that of people, of which less depends; of those that
+     are no easier (no fewer items, no more people) where there is one. */
   const sizeOf = (question, state, data) => {
     const far = (size) => Math.abs(Math.log(size[ITEMS] / state.items)) + Math.abs(Math.log(size[PEOPLE] / state.people)) / 2;
-    const sizes = data.sizes[question].map((size, at) => ({ size, at, alike: size[ITEMS] === state.items && size[PEOPLE] === state.people }));
+    const alike = (size) => size[ITEMS] === state.items && size[PEOPLE] === state.people;
+    const easier = (size) => size[ITEMS] < state.items || size[PEOPLE] > state.people;
+    const sizes = data.sizes[question].map((size, at) => ({ size, at, alike: alike(size), easier: easier(size) }));
     const longer = ({ size, at }) => at > 0 && size[ITEMS] === sizes[at - 1].size[ITEMS] && size[PEOPLE] === sizes[at - 1].size[PEOPLE];
-    return sizes.filter((it) => longer(it) === (state.want === "longer")).reduce((best, it) => (far(it.size) < far(best.size) ? it : best));
+    const fit = sizes.filter((it) => longer(it) === (state.want === "longer"));
+    const harder = fit.filter((it) => !it.easier);
+    return (harder.length ? harder : fit).reduce((best, it) => (far(it.size) < far(best.size) ? it : best));
   };
   const whole = (typed, least, most, usual) => Math.min(Math.max(Math.round(typed === "" || Number.isNaN(Number(typed)) ? usual : Number(typed)), least), most);
   const campsMatter = (question) => question === "consensus" || question === "winner";
@@ -90,7 +95,7 @@
 
   /* Why nothing was measured, or "". */
   const missing = (question, state) => {
-    if (!question) return `${GIVES[state.have]}, and nothing else that is measured here.`;
+    if (!question) return `${GIVES[state.have]}, and nothing else that is measured here.${state.have === "ballots" && ["topk", "longer"].includes(state.want) ? " For a short list take an order, and show as much of it as you like: that costs nothing more." : ""}`;
     if (state.protect === "answer") {
       return QUESTIONS.pairs[state.want] && state.have !== "ballots" ? "Nothing was measured for one answer alone. Whoever protects a person protects all their answers; for less, ask the planner with --protect answer." : "Here a person's data count as one: protect the person.";
     }
@@ -110,7 +115,7 @@
     const [how, needs] = data.how[classOf(it.best.use)];
     const better = it.rows.filter((row) => worse(it.best, row));
     const call = callOf(question, found, it.best, state, data);
-    return { why, question, size: found.size, alike: found.alike, how, needs, better, call, line: data.epsilons.map((_, epsilon) => here(epsilon).best), ...it };
+    return { why, question, size: found.size, alike: found.alike, easier: found.easier, how, needs, better, call, line: data.epsilons.map((_, epsilon) => here(epsilon).best), ...it };
   };
 
   const loss = (x, question) => (question === "strengths" ? x.toFixed(2) : (100 * x).toFixed(1));
@@ -118,11 +123,11 @@
   const asked = (result, state) => {
     const { size, question } = result;
     const each = question === "topk" ? `, the top ${size[K]} of up to ${size[ANSWERS]} items each` : size[ANSWERS] ? `, ${size[ANSWERS]} answer${size[ANSWERS] > 1 ? "s" : ""} each` : "";
-    return `${count(size[ITEMS])} items, ${count(size[PEOPLE])} people${each}, ε = ${state.epsilon}${result.alike ? "" : " (the nearest that was measured)"}`;
+    return `${count(size[ITEMS])} items, ${count(size[PEOPLE])} people${each}, ε = ${state.epsilon}${result.alike ? "" : ` (the nearest that was measured${result.easier ? ", and easier" : " and is no easier"})`}`;
   };
   const lost = (it, question, data) => `${measuredAs(it, question)} ${data.means[question]}`;
-  const people = ({ needed, question }) =>
-    needed === null ? "" : ` Without a δ${question === "agreement" ? " and at a lead of 0.1" : ""}, one error in a hundred takes ${needed === Infinity ? "more than a hundred million" : count(Number(needed.toPrecision(2)))} people.`;
+  const people = ({ needed, question, alike, size }) =>
+    needed === null ? "" : ` Without a δ${question === "agreement" ? " and at a lead of 0.1" : ""}, one error in a hundred${alike ? "" : ` of ${count(size[ITEMS])} items`} takes ${needed === Infinity ? "more than a hundred million" : count(Number(needed.toPrecision(2)))} people.`;
   const say = (result, state, data) =>
     result.why || `${asked(result, state)}: ${result.best.use}, ${lost(result.best, result.question, data)}.${result.second ? ` Second: ${result.second.use}, ${lost(result.second, result.question, data)}.` : " Nothing else answers this."}${people(result)}`;
 
@@ -173,7 +178,7 @@
     const { best, question } = result, told = [];
     if (result.needs) told.push(`Take it only if ${result.needs}.`);
     if (best.worst && best.worst.mean > best.mean) told.push(`On the people for whom it does worst, ${measuredAs(best.worst, question)}.`);
-    if (best.error !== null) told.push(`The plan expects ${loss(best.error, question)}.`);
+    if (best.error !== null) told.push(`The plan expects ${loss(best.error, question)}${result.alike ? "" : " there"}.`);
     if (result.better.length) told.push(`In the arena ${least(result.better).use} lost less, ${measuredAs(least(result.better), question)}: people were not as the plan supposes.`);
     else told.push("In the arena no other method lost clearly less (by two standard errors).");
     if (result.table !== classOf(best.use)) told.push(`Over all sizes the table below names ${result.table}.`);
@@ -208,7 +213,7 @@
       return;
     }
     const crowd = state.camps === "yes" && campsMatter(result.question) ? "in two camps" : "as supposed";
-    use.replaceChildren("Take ", el("strong", {}, result.best.use), `: ${result.how}. Expect ${lost(result.best, result.question, data)}, if people are ${crowd}${result.alike ? "" : `: so it was with ${count(result.size[ITEMS])} items and ${count(result.size[PEOPLE])} people, the nearest that was measured. For your own numbers, ask the planner`}.`);
+    use.replaceChildren("Take ", el("strong", {}, result.best.use), `: ${result.how}. Expect ${lost(result.best, result.question, data)}, if people are ${crowd}${result.alike ? "" : `: so it was with ${count(result.size[ITEMS])} items and ${count(result.size[PEOPLE])} people, ${result.easier ? "the nearest that was measured. With yours expect more" : "the nearest that was measured and is no easier. With yours expect no more"}. The planner is asked for your own numbers`}.`);
     told.textContent = notes(result);
     const unit = data.means[result.question];
     pictures.replaceChildren(picture(`All methods at ε = ${state.epsilon}: ${unit}. Filled: as supposed. Hollow: on the worst people.`, dots(result, el), el), picture(`The one to take, against ε: ${unit}.`, curve(result, state, data, el), el));

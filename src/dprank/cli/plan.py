@@ -114,7 +114,8 @@ def _said(
     if declared is not None:
         given = _as_declared(question, declared, given)
     names = _items(items, declared)
-    require_planned(question, given, names if isinstance(names, int) else len(names))
+    if isinstance(names, int | list):  # `plan` refuses what is neither
+        require_planned(question, given, names if isinstance(names, int) else len(names))
     found = plan(question, items=names, **given)
     if out:
         write_over(out, _file(found, declared))

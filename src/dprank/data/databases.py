@@ -72,6 +72,7 @@ def _refused(given: Given, error: Exception, damaged: bool, asked: bool = False)
         return ValueError(f"{given.name} is damaged: no whole database, or another program is writing it")
     told = type(error).__name__ in _OF_QUERIES and not asked
     why = str(error).splitlines()[0] if told else "it fails at a row"
+    why = "a query may only read; one that begins with select is needed" if why == "not authorized" else why
     return ValueError(f"sql: {given.name} does not take it: {why}")
 
 

@@ -670,6 +670,7 @@ def test_a_query_that_is_none_is_one_line(end, write, tmp_path, capsys):
     wrong("select who, who, what from votes", "2 columns are called 'who'")
     for query in ("drop table votes", "select 1; drop table votes", "delete from votes returning *", "", "selec"):
         wrong(query or " ", "sql")
+    wrong("drop table votes", "one that begins with select is needed")
     wrong(f"attach '{tmp_path / 'c.db'}' as c", "sql")
     wrong("select * from read_csv('/etc/passwd')", "sql")
     assert not (tmp_path / "c.db").exists()
