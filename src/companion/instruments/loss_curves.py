@@ -169,7 +169,7 @@ def draw_losses(frame: pd.DataFrame, along: str, curve: str, message: str, said:
     names = {"published": "published"}
     if (frame.variant == "as run").any():
         estimates = {"as printed": "estimate as printed", "other ridge": "as printed, κ2 = 57"}
-        names = {"corrected": "mistakes mended", "as run": "as the authors ran it"} | estimates | names
+        names = {"corrected": "mistakes corrected", "as run": "as the authors ran it"} | estimates | names
         ends = " and ".join(epsilon_of(value, f"{_SYMBOLS[curve]} = ") for value in (values[0], values[-1]))
         said = " ".join((_MISTAKES, f"Dotted and crosses: {ends} only.", said)).strip()
     for variant, name in names.items():

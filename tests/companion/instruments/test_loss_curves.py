@@ -62,7 +62,7 @@ def test_a_mistake_is_dotted_for_the_first_and_last_curve_only():
 def test_a_key_says_no_noise_and_which_line_is_mended():
     frame = four_losses(n=[12, 12, 32, 32], m=1000, epsilon=[0.5, np.inf] * 2)
     both = pd.concat([frame.assign(variant=variant) for variant in ("corrected", "as run")])
-    words = {"ε = 0.5", "no noise", "mistakes mended", "as the authors ran it"}
+    words = {"ε = 0.5", "no noise", "mistakes corrected", "as the authors ran it"}
     for drawn, said in ((both, words), (frame.assign(variant="corrected"), {"ε = 0.5", "no noise"})):
         (legend,) = loss_curves.draw_by_items(drawn).legends
         assert {text.get_text() for text in legend.get_texts()} == said
