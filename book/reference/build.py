@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "book" / "reference"
 #: In the order in which a user meets them.
 ROOMS = (
+    "questions",
     "data",
     "privacy",
     "release",

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from dprank._answer import answer_of, bound_of, canonical, margins_of, output_of, ranges_of, same
 from dprank._json import parsed, plain, written
@@ -21,6 +21,7 @@ from dprank.data.declaration import MEANINGS, RULES_OF_BALLOTS, Declaration
 from dprank.possible import impossible
 from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
+from dprank.questions import QuestionName
 from dprank.release import FORMAT, Decision, Ranking, Release, Selection
 from dprank.scored import rule_of
 from dprank.sentences import ASKED, declared_of, of_data, protects, ranges, right, said_of, unit_of
@@ -77,7 +78,6 @@ KEYS = (
 NEW = ("id", "title", "day", "replaces", "wave", "says", "rule", "bound", "receipt")
 INNER = ("kind", "mechanism", "guarantee", "source")
 OLD = {"release", *KEYS} - {*NEW, *INNER, "items", "answer", "margins"}
-Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 #: Of rules that were chosen after a look at the data: none, as declared; or nobody declared it.
 UNTUNED, UNSAID = "nothing", "not said"
 CHOICE = "what the choice of those rules tells that were chosen after a look at the data"
@@ -215,7 +215,7 @@ def of_itself(file: Mapping[str, Any]) -> list[str]:
 
 def publish(
     release: Release,
-    question: Question,
+    question: QuestionName,
     declaration: Declaration | None = None,
     *,
     sampling: Sampling | None = None,

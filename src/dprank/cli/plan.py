@@ -17,7 +17,8 @@ from dprank.cli.options import AsJson, Delta, Epsilon, MaxWeight, Unranked, cell
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
-from dprank.plan.tags import DATA, TAGS, Question, choosable
+from dprank.plan.tags import DATA, TAGS, choosable
+from dprank.questions import QuestionName
 from dprank.scored import NOT_OFFERED, rule_named
 
 __all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk", "winner"]
@@ -106,7 +107,7 @@ def _numbers(name: str, text: str | None) -> tuple[int, ...] | None:
 
 
 def _said(
-    question: Question, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
+    question: QuestionName, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
 ) -> None:
     """Plan, write, show."""
     require_replaceable(out)
@@ -126,7 +127,7 @@ def _said(
         print(visible(f"plan: {out}"))
 
 
-def _as_declared(question: Question, declared: Path, given: dict[str, Any]) -> dict[str, Any]:
+def _as_declared(question: QuestionName, declared: Path, given: dict[str, Any]) -> dict[str, Any]:
     """What is asked, with what the declaration says of it."""
     keys = declared_part(declared)
     if (kind := keys.get("kind", DATA[question])) != DATA[question]:
@@ -221,7 +222,7 @@ def _rule(found: Plan) -> list[str]:
     return [] if rule is None else [f"Rule: {rule.by}: {rule.says}.{others}"]
 
 
-def _who(trust: str, question: Question) -> str:
+def _who(trust: str, question: QuestionName) -> str:
     """Who sees what people answered, and what to do about it."""
     if trust == "nobody":
         return "Nobody sees an answer: people's devices send reports, from which the result is computed."

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
@@ -17,7 +17,8 @@ from dprank.data.comparisons import item_names
 from dprank.plan._bounds import everything
 from dprank.plan.cautions import warned
 from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
-from dprank.plan.tags import DATA, Question, tag_of
+from dprank.plan.tags import DATA, tag_of
+from dprank.questions import QUESTIONS, QuestionName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -275,7 +276,7 @@ class Plan:
 
 
 def plan(
-    question: Question,
+    question: QuestionName,
     *,
     items: int | Sequence[str],
     persons: int,
@@ -363,7 +364,7 @@ def _module(setting: Setting) -> ModuleType:
 
 
 def _asked(
-    question: Question,
+    question: QuestionName,
     items: int | Sequence[str],
     persons: int,
     epsilon: float,
@@ -374,7 +375,7 @@ def _asked(
     **more: Any,
 ) -> tuple[Setting, tuple[str, ...] | None]:
     """What is asked of `plan`, and the names of the items if they are given."""
-    require_one_of("question", question, get_args(Question))
+    require_one_of("question", question, tuple(QUESTIONS))
     if unknown := sorted(more.keys() - {it.name for it in fields(Setting)}):
         raise ValueError(f"{shown(unknown[0])} is no argument of a plan")
     names: tuple[str, ...] | None = None
@@ -407,7 +408,7 @@ def _asked(
     return setting, names
 
 
-def best_error(question: Question, *, items: int, persons: int, epsilon: float, **asked: Any) -> float:
+def best_error(question: QuestionName, *, items: int, persons: int, epsilon: float, **asked: Any) -> float:
     """The error of the best choice of `plan`, which has the same arguments, in less than half of its time.
 
     Examples

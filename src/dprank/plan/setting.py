@@ -20,8 +20,8 @@ from dprank._require import (
 )
 from dprank.data.ballots import HEAVIEST
 from dprank.plan.laws import Noise
-from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
+from dprank.questions import QUESTIONS, QuestionName
 
 __all__ = ["CAMP", "ELSEWHERE", "Candidate", "Drawn", "Measured", "Setting", "fewest", "louder", "room"]
 
@@ -99,7 +99,7 @@ class Setting:
     0.8181818181818181
     """
 
-    question: Question
+    question: QuestionName
     n_items: int
     persons: int
     epsilon: float
@@ -126,7 +126,7 @@ class Setting:
     size: float = 0.05
 
     def __post_init__(self) -> None:
-        require_one_of("question", self.question, get_args(Question))
+        require_one_of("question", self.question, tuple(QUESTIONS))
         tallied = self.question == "topk"
         n_items = require_whole("items", self.n_items, 2, MOST_TALLIED if tallied else MOST_ORDERED)
         most = n_items if tallied else math.comb(n_items, 2)

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, Literal, get_args
 
 from dprank._require import require_one_of
+from dprank.questions import QUESTIONS, QuestionName
 
 #: What a flag says where nothing is asked: a mechanism that has no such choice is as good.
 NEUTRAL: dict[str, Any] = {
@@ -25,7 +26,6 @@ __all__ = [
     "DATA",
     "OUTPUT",
     "TAGS",
-    "Question",
     "Tag",
     "choosable",
     "chooser",
@@ -34,11 +34,10 @@ __all__ = [
     "tag_of",
 ]
 
-Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 Trust = Literal["curator", "nobody"]
 
 #: What people give who are asked a question, as kinds of declarations.
-DATA: dict[Question, str] = {
+DATA: dict[QuestionName, str] = {
     "ranking": "comparisons",
     "consensus": "ballots",
     "winner": "ballots",
@@ -46,7 +45,7 @@ DATA: dict[Question, str] = {
     "agreement": "ballots",
 }
 #: What comes out.
-OUTPUT: dict[Question, str] = {
+OUTPUT: dict[QuestionName, str] = {
     "ranking": "an order of the items",
     "consensus": "an order of the items",
     "winner": "the name of one item",
@@ -88,7 +87,7 @@ class Tag:
     (('scores',), 'ballots', 'nobody')
     """
 
-    question: Question
+    question: QuestionName
     home: str
     how: str
     trust: Trust = "curator"
@@ -292,7 +291,7 @@ def tag_of(name: str) -> Tag:
     return TAGS[name]
 
 
-def choosable(question: Question, trust: Trust) -> tuple[str, ...]:
+def choosable(question: QuestionName, trust: Trust) -> tuple[str, ...]:
     """Names of the mechanisms that answer a question, if so much trust is there.
 
     Examples
@@ -316,7 +315,7 @@ def mechanism_class(name: str) -> Any:
     return getattr(import_module(f"dprank.{TAGS[name].home}"), name)
 
 
-def mechanism_of(question: Question, name: str, *, epsilon: float, items: Sequence[Any], **asked: Any) -> Any:
+def mechanism_of(question: QuestionName, name: str, *, epsilon: float, items: Sequence[Any], **asked: Any) -> Any:
     """The mechanism that a release was asked for, by the keys of a plan.
 
     Parameters
@@ -386,7 +385,7 @@ def chooser() -> str:
     """
     head = ["question", "people give", "who is trusted", "class", "comes with the answer", "δ", "ties and gaps"]
     rows = [head, ["---"] * len(head)]
-    for question, trust in product(get_args(Question), get_args(Trust)):
+    for question, trust in product(QUESTIONS, get_args(Trust)):
         for name in choosable(question, trust):
             tag = TAGS[name]
             notes = [_GIVES[it] for it in tag.gives] + ([f"*{tag.needs}*"] if tag.needs else [])
