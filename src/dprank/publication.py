@@ -21,10 +21,10 @@ from dprank.data.declaration import MEANINGS, RULES_OF_BALLOTS, Declaration
 from dprank.possible import impossible
 from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
-from dprank.questions import QuestionName
+from dprank.questions import QUESTIONS, QuestionName
 from dprank.release import FORMAT, Decision, Ranking, Release, Selection
 from dprank.scored import rule_of
-from dprank.sentences import ASKED, declared_of, of_data, protects, ranges, right, said_of, unit_of
+from dprank.sentences import declared_of, of_data, protects, ranges, right, said_of, unit_of
 
 __all__ = [
     "SCHEMA",
@@ -274,7 +274,7 @@ def publish(
     >>> read_publication(publish(release, "consensus")) == release
     True
     """
-    require_one_of("question", question, tuple(ASKED))
+    require_one_of("question", question, tuple(QUESTIONS))
     require_named(title=title, day=day, replaces=replaces, wave=wave)
     if not isinstance(release, Ranking) and (sampling is not None or persons is not None):
         raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
@@ -594,7 +594,7 @@ def read_publication(text: str) -> Release:
     ValueError: no publication: schema is not 'dprank.publication/3', nor 'dprank.publication/2'
     """
     file = _loaded(text)
-    require_one_of("question", file["question"], tuple(ASKED))
+    require_one_of("question", file["question"], tuple(QUESTIONS))
     release = _release(file)
     if wrong := impossible(release):
         raise ValueError(f"no publication: {wrong[0]}")

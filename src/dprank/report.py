@@ -12,10 +12,10 @@ from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of, shown_down, visible
 from dprank.data.declaration import RULES_OF_BALLOTS
 from dprank.publication import gain, of_itself, of_rules, opened, read_publication, receipt_of, sampled
+from dprank.questions import QUESTIONS
 from dprank.release import Ranking, Release
 from dprank.scored import kept_of, left_out_of
 from dprank.sentences import (
-    ASKED,
     MISFIT,
     answer,
     counted,
@@ -101,7 +101,7 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             *_paid(file),
         ],
     }
-    question, day = ASKED[file["question"]], file.get("day")
+    question, day = QUESTIONS[file["question"]].asked, file.get("day")
     title = " ".join(filter(None, [file.get("title") or question, f"({day})" if day else ""]))
     first = [answer(release, found, unit, bound), *([f"The question: {question}"] if file.get("title") else [])]
     first += [f"{release.mark[0].upper()}{release.mark[1:]}."] if release.mark else []

@@ -16,7 +16,6 @@ from dprank.release import Decision, Ranking, Release, Selection, open_places
 from dprank.scored import NOT_OFFERED, floor_of, kept_of, left_out_of, rounded, rule_of, supposes
 
 __all__ = [
-    "ASKED",
     "LEVEL",
     "MISFIT",
     "NOTHING",
@@ -39,13 +38,6 @@ __all__ = [
     "unit_of",
 ]
 
-ASKED = {
-    "ranking": "In which order do people put these items, by their answers two at a time?",
-    "consensus": "Which order do all ballots together make?",
-    "winner": "Which item do all ballots together put first?",
-    "topk": "Which items are the most frequent?",
-    "agreement": "Do the ballots agree on anything?",
-}
 #: What a guarantee of voters protects: what it says of it, and that it is there.
 UNITS = {
     "person": ("one person contributed", "one person took part"),

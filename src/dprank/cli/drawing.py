@@ -27,9 +27,9 @@ from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import opened, publish
+from dprank.questions import QUESTIONS
 from dprank.release import LARGE_DELTA, warn_of_delta
 from dprank.sentences import (
-    ASKED,
     answer,
     counted,
     declared_of,
@@ -134,7 +134,7 @@ def _show(
     """The answer, its table, and what it means; a winner and a decision are words alone."""
     (release, receipt), shown = drawn, console()
     found, columns = ranges(release, **drawing), shown_columns(release, **drawing)
-    for line in (*of_data(file), ASKED[question]):
+    for line in (*of_data(file), QUESTIONS[question].asked):
         shown.print(line, markup=False)
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     shown.print(answer(release, found, unit, bound), markup=False)
