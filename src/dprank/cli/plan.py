@@ -17,8 +17,8 @@ from dprank.cli.options import AsJson, Delta, Epsilon, MaxWeight, Unranked, cell
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
-from dprank.plan.tags import DATA, TAGS, choosable
-from dprank.questions import QuestionName
+from dprank.plan.tags import TAGS, choosable
+from dprank.questions import QUESTIONS, QuestionName
 from dprank.scored import NOT_OFFERED, rule_named
 
 __all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk", "winner"]
@@ -130,8 +130,9 @@ def _said(
 def _as_declared(question: QuestionName, declared: Path, given: dict[str, Any]) -> dict[str, Any]:
     """What is asked, with what the declaration says of it."""
     keys = declared_part(declared)
-    if (kind := keys.get("kind", DATA[question])) != DATA[question]:
-        raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {DATA[question]}")
+    asks = QUESTIONS[question]
+    if (kind := keys.get("kind", asks.data)) != asks.data:
+        raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {asks.data}")
     ballots, weights = keys.get("ballots", "full"), keys.get("max_weight", 1)
     if question == "agreement" and (ballots, weights) != ("full", 1):
         raise ValueError(f"{declared}: ballots are tied, partial or weighted; the test of agreement takes full ones")

@@ -17,7 +17,7 @@ from dprank.data.comparisons import item_names
 from dprank.plan._bounds import everything
 from dprank.plan.cautions import warned
 from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
-from dprank.plan.tags import DATA, tag_of
+from dprank.plan.tags import tag_of
 from dprank.questions import QUESTIONS, QuestionName
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ class Plan:
         ValueError
             Where nobody trusts a curator: then there is no file to release from.
         """
-        lines = [f"kind = {json.dumps(DATA[self.setting.question])}"]
+        lines = [f"kind = {json.dumps(QUESTIONS[self.setting.question].data)}"]
         if self.items is not None:
             lines.append(f"items = {json.dumps(list(self.items), ensure_ascii=False)}")
         lines += ["", *self.release_lines()]

@@ -23,7 +23,6 @@ NEUTRAL: dict[str, Any] = {
 }
 
 __all__ = [
-    "DATA",
     "OUTPUT",
     "TAGS",
     "Tag",
@@ -36,14 +35,6 @@ __all__ = [
 
 Trust = Literal["curator", "nobody"]
 
-#: What people give who are asked a question, as kinds of declarations.
-DATA: dict[QuestionName, str] = {
-    "ranking": "comparisons",
-    "consensus": "ballots",
-    "winner": "ballots",
-    "topk": "tallies",
-    "agreement": "ballots",
-}
 #: What comes out.
 OUTPUT: dict[QuestionName, str] = {
     "ranking": "an order of the items",
@@ -101,7 +92,7 @@ class Tag:
     @property
     def data(self) -> str:
         """What people give: comparisons, ballots or tallies."""
-        return DATA[self.question]
+        return QUESTIONS[self.question].data
 
     @property
     def units(self) -> tuple[str, ...]:
