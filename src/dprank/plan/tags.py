@@ -23,7 +23,6 @@ NEUTRAL: dict[str, Any] = {
 }
 
 __all__ = [
-    "OUTPUT",
     "TAGS",
     "Tag",
     "choosable",
@@ -34,15 +33,6 @@ __all__ = [
 ]
 
 Trust = Literal["curator", "nobody"]
-
-#: What comes out.
-OUTPUT: dict[QuestionName, str] = {
-    "ranking": "an order of the items",
-    "consensus": "an order of the items",
-    "winner": "the name of one item",
-    "topk": "the k most frequent items",
-    "agreement": "whether they agree",
-}
 
 
 @dataclass(frozen=True)
@@ -97,12 +87,12 @@ class Tag:
     @property
     def units(self) -> tuple[str, ...]:
         """What can be protected: a person; of comparisons also one answer."""
-        return ("person", "answer") if self.question == "ranking" else ("person",)
+        return QUESTIONS[self.question].units
 
     @property
     def output(self) -> str:
         """What comes out, in words; `gives` is what comes with it."""
-        return OUTPUT[self.question]
+        return QUESTIONS[self.question].output
 
 
 #: By the name of the class. A test holds it to what the classes say of themselves.
