@@ -22,7 +22,7 @@ from dprank.possible import impossible
 from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
 from dprank.questions import QUESTIONS, QuestionName
-from dprank.release import FORMAT, Decision, Ranking, Release, Selection
+from dprank.release import FORMAT, Ranking, Release, Selection
 from dprank.scored import rule_of
 from dprank.sentences import declared_of, of_data, protects, ranges, right, said_of, unit_of
 
@@ -619,8 +619,7 @@ def read_publication(text: str) -> Release:
     if missing := [it for it in needed if it not in said]:
         raise ValueError(f"no publication: not protected does not say: {missing[0]}")
     receipt_of(file)
-    kind = {"topk": Selection, "winner": Selection, "agreement": Decision}.get(file["question"], Ranking)
-    if not isinstance(release, kind):
+    if type(release).__name__ != QUESTIONS[file["question"]].release:
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
     if file["schema"] == SCHEMA and file["id"] != identifier(file):
         raise ValueError("no publication: id is not that of what it says: something in it is not as it was written")

@@ -138,7 +138,7 @@ def _show(
         shown.print(line, markup=False)
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     shown.print(answer(release, found, unit, bound), markup=False)
-    if question not in ("winner", "agreement"):
+    if QUESTIONS[question].tabled:
         table = Table()
         for column in columns:
             table.add_column(column, overflow="fold")
