@@ -31,13 +31,6 @@ _CLOSE = 0.02
 _NEAR, _SLIGHT = 0.03, 0.003
 #: Where a search for an epsilon, and for a factor of the noise, gives up.
 _MOST_EPSILON, _LOUDEST = 1e4, 1e6
-_ERRORS = {
-    "ranking": "pairs in the wrong order",
-    "consensus": "pairs in the wrong order",
-    "winner": "chance to name another winner",
-    "topk": "of the top k wrong",
-    "agreement": "chance to miss the agreement",
-}
 
 
 @dataclass(frozen=True)
@@ -205,7 +198,7 @@ class Plan:
     @property
     def error_means(self) -> str:
         """What the error of a choice is the share or chance of."""
-        return _ERRORS[self.setting.question]
+        return QUESTIONS[self.setting.question].error
 
     def to_frame(self) -> pd.DataFrame:
         """A row a choice."""
@@ -560,7 +553,7 @@ def _least_epsilon(one: Candidate, wanted: float, within: float) -> float:
 
 def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Sequence[Choice]) -> str:
     """Why the best is the best."""
-    means = _ERRORS[setting.question]
+    means = QUESTIONS[setting.question].error
     said = f"{best.error:.1%} {means} ({_split(best)})"
     safe = math.inf if best.elsewhere is None else best.elsewhere + _SLIGHT
     equals = [choice for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
