@@ -16,7 +16,7 @@ from dprank._search import largest, least
 from dprank.data.comparisons import item_names
 from dprank.plan._bounds import everything
 from dprank.plan.cautions import warned
-from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
+from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
 from dprank.plan.tags import tag_of
 from dprank.questions import QUESTIONS, QuestionName
 
@@ -62,8 +62,9 @@ class Choice:
     band : tuple of float or None
         Share of pairs in the wrong order in 19 of 20 releases.
     elsewhere : float or None
-        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
-        as good as the best. Of unbalanced pairs what stays wrong without noise, however many people there are.
+        The error where people are not as supposed, but as `dprank.questions.Question.elsewhere` says: of those choices
+        that are nearly as good as the best. Of unbalanced pairs what stays wrong without noise, however many people
+        there are.
     span : float or None
         How far apart the scores of the first and the last item are supposed to lie, in points; of a top k those of the
         first and of the items below the k.
@@ -565,7 +566,7 @@ def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Seque
     gap = second.error - best.error
     if best is not ranked[0] and best.elsewhere is not None and ranked[0].elsewhere is not None:
         said += f"; nearly as good as {ranked[0]}, which has {ranked[0].error:.1%}, and safer: where "
-        where = ELSEWHERE[setting.question] if setting.balanced is None else "there are many more people"
+        where = QUESTIONS[setting.question].elsewhere if setting.balanced is None else "there are many more people"
         said += f"{where}, {best.elsewhere:.1%} against {ranked[0].elsewhere:.1%}"
         return said
     if gap <= _CLOSE * max(best.error, 0.01):

@@ -23,17 +23,12 @@ from dprank.plan.laws import Noise
 from dprank.privacy.guarantee import Adjacency
 from dprank.questions import QUESTIONS, QuestionName
 
-__all__ = ["CAMP", "ELSEWHERE", "Candidate", "Drawn", "Measured", "Setting", "fewest", "louder", "room"]
+__all__ = ["CAMP", "Candidate", "Drawn", "Measured", "Setting", "fewest", "louder", "room"]
 
 #: Most items of what is planned: of a top k, and of orders.
 MOST_TALLIED, MOST_ORDERED = 10**8, 1000
-#: What else people may be, if nobody said: it decides between choices that are as good for those who are supposed.
-ELSEWHERE = {
-    "ranking": "half of the items are asked about four times as often",
-    "consensus": "four in ten have the halves of the order exchanged",
-    "winner": "four in ten have the halves of the order exchanged",
-}
-#: Share of the larger of two camps there.
+#: Share of the larger of two camps, where nobody said that there are any: it decides between choices that are as good
+#: for those who are supposed.
 CAMP = 0.6
 #: Most persons.
 MOST_PERSONS = 10**12
@@ -377,5 +372,5 @@ class Candidate(ABC):
         return self.measured(drawn).error
 
     def elsewhere(self, drawn: Drawn) -> float | None:
-        """The error where people are not as supposed, see `ELSEWHERE`; None where nothing else is weighed."""
+        """The error where people are not as supposed, but as `Question.elsewhere` says; None if nobody does"""
         return None
