@@ -178,26 +178,25 @@ def show(found: Plan) -> None:
     200 people rank all items; a Mallows law of phi = 0.818: 55.0% put an item
     ...
     """
-    question = found.setting.question
+    asks = QUESTIONS[found.setting.question]
     print(textwrap.fill(found.supposed, 80))
     table = Table(box=SIMPLE, padding=(0, 1), pad_edge=False, collapse_padding=True)
     table.add_column("choice", overflow="fold", max_width=30)
-    rights = {"ranking": "pair_right", "consensus": "pair_right", "topk": "top_right", "winner": "top_right"}
     headers = ["scale", "error", "sampl.", "bound.", "noise"]
-    for header in [*headers, *(["apart", "share", "right"] if question in rights else [])]:
+    for header in [*headers, *(["apart", "share", "right"] if asks.shown else [])]:
         table.add_column(header, justify="right", no_wrap=True)
     shown = _different(found)
     for choice in shown[:MOST]:
         row = [_scale(choice), *(_percent(x) for x in (choice.error, choice.sampling, choice.bounding, choice.added))]
-        if question in rights:
-            row += [_points(choice.apart), _percent(choice.apart_share), _percent(getattr(choice, rights[question]))]
+        if asks.shown:
+            row += [_points(choice.apart), _percent(choice.apart_share), _percent(getattr(choice, asks.shown))]
         mark = "" if choice.publishable else " *"
         table.add_row(*map(cell, [_short(choice, found) + mark, *row]))
     console(width=80, soft_wrap=False).print(table)
     tag = TAGS[found.best.mechanism]
     lines = [f"Mind: {caution}." for caution in found.cautions]
     lines += [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", *_rule(found)]
-    lines.append(_who(tag.trust, question))
+    lines.append(_who(tag.trust, asks.name))
     lines.append(
         f"error: expected share or chance, {found.error_means}; the sum of what sampling, bounding and noise do."
     )
