@@ -240,16 +240,12 @@ def _different(found: Plan) -> list[Choice]:
     return kept
 
 
-#: What the column "right" has the chance of.
-_RIGHT = {"topk": "all of the top k are right", "winner": "the winner is right"}
-
-
 def _told(found: Plan) -> list[str]:
     """What the numbers of the best mean."""
     best, setting, lines = found.best, found.setting, []
-    if setting.question != "agreement":
-        right = _RIGHT.get(setting.question, "two neighbours on the ladder come out in their order")
-        lines.append(f"right: chance that {right}.")
+    asks = QUESTIONS[setting.question]
+    if asks.shown:
+        lines.append(f"right: chance that {asks.right}.")
     if best.apart is not None and best.apart_share is not None:
         if setting.question == "topk":
             who = f"a difference of {best.apart_share:.1%} of the people"

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from dprank._require import (
     require_below_1,
@@ -324,9 +324,6 @@ class Candidate(ABC):
     >>> one.mechanism, one.drawn(1.0)
     ('NoisyCounts', Drawn(noise='laplace', scale=4.0, value_scale=None))
     """
-
-    #: What `accuracy` is the chance of, in words.
-    means: ClassVar[str] = "two neighbours on the ladder come out in their order"
 
     setting: Setting
     mechanism: str

@@ -30,8 +30,6 @@ class Counted(Candidate):
     ('laplace', 0.32)
     """
 
-    means = "the top k is right"
-
     @property
     def bound(self) -> int:
         return int(self.asked["per_person"])
