@@ -264,8 +264,7 @@ def _told(found: Plan) -> list[str]:
     if best.needs:
         lines.append(f"It needs: {best.needs}.")
     if setting.accuracy is not None and best.epsilon_needed is not None and best.persons_needed is not None:
-        means = {"topk": "a right top k", "winner": "the right winner", "agreement": "finding the agreement"}
-        what = means.get(setting.question, f"the right order of two items that differ by {setting.gap:g}")
+        what = asks.wanted.format(gap=setting.gap)
         epsilon = f"epsilon {best.epsilon_needed:.3g}" if best.epsilon_needed < 1e300 else "no epsilon is enough"
         persons = f"{best.persons_needed:,.0f} people" if best.persons_needed < 1e300 else "no number of people is"
         lines.append(
