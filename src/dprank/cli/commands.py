@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dprank.cli.manual import explain, explained
+from dprank.questions import QUESTIONS
 
 __all__ = ["COMMANDS", "GROUPS", "by_name", "every"]
 
@@ -59,13 +60,7 @@ COMMANDS = {
 GROUPS = {
     "plan": (
         "What a release would cost and give; no data are read.",
-        {
-            "ranking": "A ranking from comparisons of two items at a time.",
-            "consensus": "One order from many ballots.",
-            "winner": "The winner of many ballots, and nothing else of their order.",
-            "topk": "The k most frequent items.",
-            "agreement": "Whether ballots agree on anything.",
-        },
+        {it.name: it.planned for it in QUESTIONS.values()},
     ),
     "release": (
         """One private release.
