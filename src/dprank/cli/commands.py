@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import Any, get_args
@@ -110,7 +111,7 @@ class _Group(TyperGroup):
         return name, getattr(command, "whole", command), rest
 
 
-def _group(said: str, lines: dict[str, str], of: str | None = None) -> Any:
+def _group(said: str, lines: Mapping[Any, str], of: str | None = None) -> Any:
     app = _app(cls=_Group, help=said, name=of, add_completion=of is None)
     app.callback()(lambda: None)
     group = typer.main.get_command(app)

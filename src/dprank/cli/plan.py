@@ -134,9 +134,9 @@ def _as_declared(question: QuestionName, declared: Path, given: dict[str, Any]) 
     if (kind := keys.get("kind", asks.data)) != asks.data:
         raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {asks.data}")
     ballots, weights = keys.get("ballots", "full"), keys.get("max_weight", 1)
-    if question == "agreement" and (ballots, weights) != ("full", 1):
+    if asks.release == "Decision" and (ballots, weights) != ("full", 1):
         raise ValueError(f"{declared}: ballots are tied, partial or weighted; the test of agreement takes full ones")
-    if question in ("consensus", "winner"):
+    if asks.orders_ballots:
         if ballots == "partial" and keys.get("form") == "ranks":  # a column a place, the best first
             given.setdefault("named", min(max(len(keys.get("columns", ())), 2), _number_of(keys) or 2))
         if ballots == "partial" and "named" not in given:
@@ -150,7 +150,7 @@ def _as_declared(question: QuestionName, declared: Path, given: dict[str, Any]) 
         given = {key: value for key, value in said.items() if value not in (None, 1)} | given
     # a row of a wide file is a questionnaire, and as good as a person; and reports are of no file
     nobody = keys.get("person") is None and keys.get("form") != "wide" and given.get("trust") != "nobody"
-    if question == "ranking" and nobody and given.get("protect") == "person":
+    if asks.data == "comparisons" and nobody and given.get("protect") == "person":
         raise ValueError(
             f"{declared}: person = None; without a column that says who, an answer alone can be protected: "
             "--protect answer"
@@ -163,7 +163,7 @@ def _file(found: Plan, declared: Path | None) -> str:
     if declared is None:
         return found.to_toml()
     keys, lines = declared_part(declared), found.release_lines()
-    if found.setting.question == "ranking" and keys.get("person") is None:
+    if found.setting.asks.data == "comparisons" and keys.get("person") is None:
         lines = [line.replace('protect = "person"', 'protect = "ballot"') for line in lines]
     kept, _, _ = declared.read_text(encoding="utf-8").partition("\n[release]")
     return kept.rstrip() + "\n\n" + "\n".join(lines) + "\n"
@@ -178,7 +178,7 @@ def show(found: Plan) -> None:
     200 people rank all items; a Mallows law of phi = 0.818: 55.0% put an item
     ...
     """
-    asks = QUESTIONS[found.setting.question]
+    asks = found.setting.asks
     print(textwrap.fill(found.supposed, 80))
     table = Table(box=SIMPLE, padding=(0, 1), pad_edge=False, collapse_padding=True)
     table.add_column("choice", overflow="fold", max_width=30)
@@ -218,7 +218,7 @@ def _rule(found: Plan) -> list[str]:
     way = next((str(found.best.parameters[key]) for key in ("rule", "score") if key in found.best.parameters), "")
     way = way or {"NoisyMatrix": "auto", "NoisyCounts": "net", "PrivateWinner": "maximin"}.get(found.best.mechanism, "")
     rule = rule_named(found.best.mechanism, way, found.setting.n_items)
-    others = f" Not offered: {NOT_OFFERED}." if found.setting.question in ("consensus", "winner") else ""
+    others = f" Not offered: {NOT_OFFERED}." if found.setting.asks.orders_ballots else ""
     return [] if rule is None else [f"Rule: {rule.by}: {rule.says}.{others}"]
 
 
@@ -243,14 +243,14 @@ def _different(found: Plan) -> list[Choice]:
 def _told(found: Plan) -> list[str]:
     """What the numbers of the best mean."""
     best, setting, lines = found.best, found.setting, []
-    asks = QUESTIONS[setting.question]
+    asks = setting.asks
     if asks.shown:
         lines.append(f"right: chance that {asks.right}.")
     if best.apart is not None and best.apart_share is not None:
-        if setting.question == "topk":
+        if asks.data == "tallies":
             who = f"a difference of {best.apart_share:.1%} of the people"
         else:
-            of = "answers" if setting.question == "ranking" else "people"
+            of = "answers" if asks.data == "comparisons" else "people"
             who = f"{best.apart_share:.1%} of {of} for one of the two"
             if best.apart_share > 1:
                 who = "more than all people, so that no two neighbours are told apart for sure"

@@ -166,12 +166,12 @@ class Plan:
     def supposed(self) -> str:
         """What is supposed of people, in words."""
         s = self.setting
-        if s.question == "topk":
+        if s.asks.data == "tallies":
             return (
                 f"{s.share:.1%} of {s.persons:,} people have the item of place {s.k}; each place above it {s.gap:.2%} "
                 f"more; and all other items at least {s.gap:.2%} less: no more than that, at worst"
             )
-        if s.question == "ranking":
+        if s.asks.data == "comparisons":
             asked = "1 pair" if s.given == (1,) else f"{', '.join(map(str, s.given))} different pairs"
             people = f"{s.persons:,} people answer {asked}{', as many each' * (len(s.given) > 1)}"
             law = "Bradley-Terry strengths at even steps"
@@ -199,7 +199,7 @@ class Plan:
     @property
     def error_means(self) -> str:
         """What the error of a choice is the share or chance of."""
-        return QUESTIONS[self.setting.question].error
+        return self.setting.asks.error
 
     def to_frame(self) -> pd.DataFrame:
         """A row a choice."""
@@ -246,7 +246,7 @@ class Plan:
         ValueError
             Where nobody trusts a curator: then there is no file to release from.
         """
-        lines = [f"kind = {json.dumps(QUESTIONS[self.setting.question].data)}"]
+        lines = [f"kind = {json.dumps(self.setting.asks.data)}"]
         if self.items is not None:
             lines.append(f"items = {json.dumps(list(self.items), ensure_ascii=False)}")
         lines += ["", *self.release_lines()]
@@ -378,18 +378,19 @@ def _asked(
     else:
         names = item_names(items)
         count = len(names)
+    tallied = QUESTIONS[question].data == "tallies"
     if k is None:
-        k = min(10, count - 1) if question == "topk" else 1
+        k = min(10, count - 1) if tallied else 1
     k = require_whole("k", k, 1, max(count - 1, 1))
     if phi is not None:
-        if gap is not None or question not in ("consensus", "winner", "agreement"):
+        if gap is not None or QUESTIONS[question].data != "ballots":
             raise ValueError(f"phi = {shown(phi)}; it goes with consensus, winner and agreement, and without a gap")
         if isinstance(phi, bool) or not isinstance(phi, int | float) or not 0 < phi < 1:
             raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
         gap = (1 - phi) / (1 + phi)
     bounds = (1,) if answers is None else answers
     lead = 0.1
-    if question == "topk":
+    if tallied:
         unsaid = answers is None and "given" not in more
         share, lead = room(k, bounds, more.get("given", ()), count)
         if answers is None and more.get("trust", "curator") == "curator":
@@ -554,7 +555,7 @@ def _least_epsilon(one: Candidate, wanted: float, within: float) -> float:
 
 def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Sequence[Choice]) -> str:
     """Why the best is the best."""
-    means = QUESTIONS[setting.question].error
+    means = setting.asks.error
     said = f"{best.error:.1%} {means} ({_split(best)})"
     safe = math.inf if best.elsewhere is None else best.elsewhere + _SLIGHT
     equals = [choice for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
@@ -566,7 +567,7 @@ def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Seque
     gap = second.error - best.error
     if best is not ranked[0] and best.elsewhere is not None and ranked[0].elsewhere is not None:
         said += f"; nearly as good as {ranked[0]}, which has {ranked[0].error:.1%}, and safer: where "
-        where = QUESTIONS[setting.question].elsewhere if setting.balanced is None else "there are many more people"
+        where = setting.asks.elsewhere if setting.balanced is None else "there are many more people"
         said += f"{where}, {best.elsewhere:.1%} against {ranked[0].elsewhere:.1%}"
         return said
     if gap <= _CLOSE * max(best.error, 0.01):

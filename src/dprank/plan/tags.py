@@ -323,13 +323,14 @@ def mechanism_of(question: QuestionName, name: str, *, epsilon: float, items: Se
     fit = tuple(one for one in choosable(question, "curator") if TAGS[one].publishable)
     require_one_of("mechanism", name, fit)
     given = {key: value for key, value in asked.items() if value is not None}
-    if question == "ranking":
+    asks = QUESTIONS[question]
+    if asks.data == "comparisons":
         whole = given.pop("protect", "person") != "answer"
         bound = given.pop("answers", None)
         given |= {"unit": "voter" if whole else "comparison", "per_person": bound if whole else None}
         if not whole:
             given.pop("design", None)
-    if question == "agreement":
+    if asks.release == "Decision":
         given["n_voters"] = given.pop("voters")
     if name == "PerturbedMLE":
         if not given.pop("public_graph", False):
@@ -338,7 +339,7 @@ def mechanism_of(question: QuestionName, name: str, *, epsilon: float, items: Se
                 "or take NoisyCounts"
             )
         given |= {"graph": "public", "ridge": 1.0}
-    given |= {"items": items} if question == "topk" else {"n_items": len(items)}
+    given |= {"items": items} if asks.data == "tallies" else {"n_items": len(items)}
     known = signature(mechanism_class(name).calibrated).parameters
     if given.get("ballots", "full") != "full" and "ballots" not in known:
         able = [one for one in fit if "ballots" in signature(mechanism_class(one).calibrated).parameters]
