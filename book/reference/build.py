@@ -21,7 +21,6 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "book" / "reference"
 #: In the order in which a user meets them.
 ROOMS = (
-    "questions",
     "data",
     "privacy",
     "release",
@@ -30,6 +29,7 @@ ROOMS = (
     "aggregation",
     "uniformity",
     "models",
+    "questions",
     "plan",
     "audit",
     "publication",

@@ -70,7 +70,7 @@ def test_a_table_of_questions_is_seen(planted):
 
 
 @pytest.mark.parametrize(
-    "other", ['plan("topk", items=3)', '@app.command("ranking")\ndef asked(): pass', 'Tag("winner", "a.b", "how")']
+    "other", ['plan("topk", items=3)', '@command("ranking")\ndef f(): ...', 'Tag("winner", "a.b")']
 )
 def test_a_question_may_be_asked_by_its_name(other):
     assert not tables(other)
