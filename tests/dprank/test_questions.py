@@ -112,3 +112,9 @@ def test_every_question_is_a_command_a_module_of_plan_a_path_of_the_audit_and_in
     schema = json.loads(resources.files("dprank").joinpath("publication.schema.json").read_text(encoding="utf-8"))
     assert schema["properties"]["question"]["enum"] == [*QUESTIONS]
     assert all(callable(import_module(f"dprank.plan.{name}").candidates) for name in QUESTIONS)
+
+
+def test_a_caution_speaks_of_the_answer_that_is_asked_for():
+    found = dprank.plan("consensus", items=2, persons=40, epsilon=20.0, trust="nobody")
+    assert 1 - found.best.error <= 1.5 / 2, "a winner of such an error would be named hardly better than by chance"
+    assert not found.cautions
