@@ -23,6 +23,7 @@ FOLDER = ROOT / "book" / "reference"
 ROOMS = (
     "data",
     "privacy",
+    "mechanism",
     "release",
     "pairwise",
     "topk",

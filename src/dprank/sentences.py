@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dprank.data.declaration import COMPLETE
+from dprank.mechanism import HasGap, HasRanges, asks_persons, value_scale_of
 from dprank.plan.tags import tag_of
 from dprank.privacy.pair_ranges import NoRanges, Sampling
 from dprank.release import Decision, Ranking, Release, Selection, open_places
@@ -95,12 +96,12 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
     """
     mechanism, found = release.mechanism, []
     if isinstance(release, Selection):
-        if release.values is None or len(release.values) < 2 or getattr(mechanism, "value_scale", None) is None:
+        if release.values is None or len(release.values) < 2 or value_scale_of(mechanism) is None:
             return []
         return [_range(release._open_places(LEVEL), None, None)]
-    if not isinstance(release, Ranking) or not hasattr(mechanism, "open_places"):
+    if not isinstance(release, Ranking) or not isinstance(mechanism, HasRanges):
         return []
-    asks = getattr(mechanism, "asks_persons", False)
+    asks = asks_persons(mechanism)
     own = persons if asks else None
     # strengths that no graph of so many persons has say so; the release stays what it is
     with suppress(NoRanges):
@@ -119,7 +120,7 @@ def _range(table: Any, sampling: Sampling | None, persons: int | None) -> dict[s
 def right(release: Release) -> dict[str, float] | None:
     """The gap from which on a chosen set is the right one, with a chance; None where nothing is chosen or declared."""
     mechanism: Any = release.mechanism
-    if not isinstance(release, Selection) or not hasattr(mechanism, "gap_needed"):
+    if not isinstance(release, Selection) or not isinstance(mechanism, HasGap):
         return None
     try:
         return {"chance": LEVEL, "gap": mechanism.gap_needed(LEVEL)}

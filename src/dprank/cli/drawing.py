@@ -23,6 +23,7 @@ from dprank.cli.spending import require_protected
 from dprank.cli.taken import exactly
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
+from dprank.mechanism import HasDrawing, HasRanges, Paired
 from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
@@ -267,11 +268,11 @@ def drawing_of(persons: int | None, sampling: str | None) -> dict[str, Any]:
 
 def checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[str, Any]:
     """Refuse what no range can be told of, before anything is spent."""
-    if hasattr(mechanism, "drawn_deviation"):
+    if isinstance(mechanism, HasDrawing):
         mechanism.drawn_deviation(**drawing)
-    elif drawing["persons"] is not None and hasattr(mechanism, "answers_a_pair"):
+    elif drawing["persons"] is not None and isinstance(mechanism, Paired):
         mechanism.answers_a_pair(drawing["persons"])
-    elif drawing["persons"] is not None and not hasattr(mechanism, "open_places"):
+    elif drawing["persons"] is not None and not isinstance(mechanism, HasRanges):
         raise ValueError(
             f"persons = {drawing['persons']}; of a release by {type(mechanism).__name__} no range is known"
         )

@@ -332,7 +332,7 @@ def plan(
     """
     setting, names = _asked(question, items, persons, epsilon, answers, phi, gap, k, **more)
     found: list[tuple[Candidate, Choice]] = []
-    left = dict(getattr(_module(setting), "left_out", lambda _: {})(setting))
+    left = dict(_module(setting).left_out(setting))
     for one in _module(setting).candidates(setting):
         try:
             found.append((one, _chosen(one)))
@@ -516,7 +516,7 @@ def _needed(one: Candidate, drawn: Drawn) -> tuple[float | None, float | None]:
     setting, wanted = one.setting, one.setting.accuracy
     if wanted is None or not tag_of(one.mechanism).publishable:
         return None, None
-    within = 2.0**-5 if getattr(one, "simulated", False) else 2.0**-8
+    within = 2.0**-5 if one.simulated else 2.0**-8
 
     def enough(persons: float) -> bool:
         # below two people there is nothing to ask

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from dprank._require import (
     require_below_1,
@@ -330,6 +330,9 @@ class Candidate(ABC):
     >>> one.mechanism, one.drawn(1.0)
     ('NoisyCounts', Drawn(noise='laplace', scale=4.0, value_scale=None))
     """
+
+    #: Whether releases of it are simulated, which takes longer.
+    simulated: ClassVar[bool] = False
 
     setting: Setting
     mechanism: str

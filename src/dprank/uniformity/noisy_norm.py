@@ -189,6 +189,11 @@ class NoisyNorm:
         return replace(free, scale=require_drawable(epsilon, ratio_up(free.steps, epsilon)))
 
     @property
+    def least_p_value(self) -> float | None:
+        """The least p-value that simulated null data can show, for ranks; None for pairs, whose null law is exact."""
+        return 1 / (1 + self.null_draws) if self.statistic == "ranks" else None
+
+    @property
     def squared_sensitivity(self) -> int:
         """Square of the most that one ranking can move the norm."""
         m = self.n_items
