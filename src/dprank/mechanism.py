@@ -1,11 +1,15 @@
-"""What a mechanism may be able to do beyond `guarantee` and `release`, as protocols: a class has one, or it has not."""
+"""What a mechanism says of itself, its card; and what it can do beyond `guarantee` and `release`, as protocols."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+from dprank.questions import QUESTIONS, QuestionName
 
 __all__ = [
     "AsksPersons",
+    "Card",
     "Countable",
     "HasDrawing",
     "HasFloor",
@@ -17,9 +21,68 @@ __all__ = [
     "Paired",
     "Publishes",
     "Shows",
+    "Trust",
     "asks_persons",
     "value_scale_of",
 ]
+
+
+Trust = Literal["curator", "nobody"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What a mechanism needs, and what its release has: on its class, as `card`.
+
+    Parameters
+    ----------
+    question : {"ranking", "consensus", "winner", "topk", "agreement"}
+        That it answers.
+    how : str
+        What it does, in a few words.
+    trust : {"curator", "nobody"}
+        Who may see what people answered.
+    delta : bool
+        Whether a delta above 0 buys anything.
+    adjacency : bool
+        Whether it can be told that people come and go; else one person's data are replaced.
+    partial : bool
+        Whether it takes ballots with ties and gaps.
+    gives : tuple of str
+        What a release has besides its order, set or decision.
+    needs : str
+        What else must be true, in words; empty where nothing is.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> dprank.PrivateBorda.card.gives, dprank.PrivateBorda.card.data, dprank.LocalBorda.card.trust
+    (('scores',), 'ballots', 'nobody')
+    """
+
+    question: QuestionName
+    how: str
+    trust: Trust = "curator"
+    delta: bool = False
+    adjacency: bool = False
+    partial: bool = False
+    gives: tuple[str, ...] = ()
+    needs: str = ""
+
+    @property
+    def data(self) -> str:
+        """What people give: comparisons, ballots or tallies."""
+        return QUESTIONS[self.question].data
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """What can be protected: a person; of comparisons also one answer."""
+        return QUESTIONS[self.question].units
+
+    @property
+    def output(self) -> str:
+        """What comes out, in words; `gives` is what comes with it."""
+        return QUESTIONS[self.question].output
 
 
 @runtime_checkable

@@ -35,8 +35,8 @@ class Question:
         What comes out, by the name of its class.
     tabled : bool
         Whether the answer is shown as a table, and not in words alone.
-    usual : str
-        The class of the mechanism that answers where nobody names one.
+    mechanisms : tuple of str
+        Names of the classes that answer; the first where nobody names one.
     error : str
         What the error of a choice is the share or chance of.
     right : str
@@ -65,12 +65,17 @@ class Question:
     output: str
     release: Literal["Ranking", "Selection", "Decision"]
     tabled: bool
-    usual: str
+    mechanisms: tuple[str, ...]
     error: str
     right: str
     shown: Literal["pair_right", "top_right"] | None
     wanted: str
     elsewhere: str = ""
+
+    @property
+    def usual(self) -> str:
+        """The class that answers where nobody names one."""
+        return self.mechanisms[0]
 
     @property
     def orders_ballots(self) -> bool:
@@ -97,7 +102,7 @@ QUESTIONS: Mapping[QuestionName, Question] = {
             output=_ORDER,
             release="Ranking",
             tabled=True,
-            usual="NoisyCounts",
+            mechanisms=("NoisyCounts", "PerturbedMLE", "LocalComparisons"),
             error=_PAIRS,
             right=_NEIGHBOURS,
             shown="pair_right",
@@ -114,7 +119,15 @@ QUESTIONS: Mapping[QuestionName, Question] = {
             output=_ORDER,
             release="Ranking",
             tabled=True,
-            usual="PrivateBorda",
+            mechanisms=(
+                "PrivateBorda",
+                "NoisyMatrix",
+                "PrivateKwikSort",
+                "PrivateFootrule",
+                "ExponentialMechanism",
+                "LocalBorda",
+                "LocalMatrix",
+            ),
             error=_PAIRS,
             right=_NEIGHBOURS,
             shown="pair_right",
@@ -131,7 +144,7 @@ QUESTIONS: Mapping[QuestionName, Question] = {
             output="the name of one item",
             release="Selection",
             tabled=False,
-            usual="PrivateWinner",
+            mechanisms=("PrivateWinner",),
             error="chance to name another winner",
             right="the winner is right",
             shown="top_right",
@@ -147,7 +160,7 @@ QUESTIONS: Mapping[QuestionName, Question] = {
             output="the k most frequent items",
             release="Selection",
             tabled=True,
-            usual="Oneshot",
+            mechanisms=("Oneshot", "Peeling", "JointExponential", "LocalTopK"),
             error="of the top k wrong",
             right="all of the top k are right",
             shown="top_right",
@@ -162,7 +175,15 @@ QUESTIONS: Mapping[QuestionName, Question] = {
             output="whether they agree",
             release="Decision",
             tabled=False,
-            usual="NoisyNorm",
+            mechanisms=(
+                "NoisyNorm",
+                "LaplaceUnif",
+                "OptimalVote",
+                "Trun",
+                "LocalPairs",
+                "LocalOneBit",
+                "LocalTwoStage",
+            ),
             error="chance to miss the agreement",
             right="the test finds the agreement",
             shown=None,

@@ -1,6 +1,8 @@
 """What a mechanism can do is asked by a protocol, and not by the name of an attribute; and it can what it says."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from hostile_doors import mechanisms
 import dprank
 from dprank import mechanism as capabilities
 from dprank.mechanism import AsksPersons, HasDrawing, HasFloor, HasGap, HasRanges, HasValues, Local, Publishes, Shows
-from dprank.plan.tags import TAGS
+from dprank.plan.tags import TAGS, mechanism_of
 from dprank.questions import QUESTIONS
 
 HOME = Path(dprank.__file__).parent
@@ -99,3 +101,56 @@ def test_who_asks_for_persons_no_more_is_not_asked():
 
     assert capabilities.asks_persons(dprank.LocalBorda.calibrated(epsilon=1.0, n_items=3))
     assert not capabilities.asks_persons(Heir.calibrated(epsilon=1.0, n_items=3))
+
+
+def test_the_door_of_a_question_has_every_card_and_no_other():
+    """Names that are known without importing a class, against the classes that carry a card."""
+    named = [name for it in QUESTIONS.values() for name in it.mechanisms]
+    kinds = {name: it for name in dprank.__all__ if isinstance(it := getattr(dprank, name), type)}
+    carried = [name for name, it in kinds.items() if "card" in vars(it)]
+    assert sorted(named) == sorted(carried)
+    for asks in QUESTIONS.values():
+        assert all(getattr(dprank, name).card.question == asks.name for name in asks.mechanisms)
+    assert [*TAGS] == named
+
+
+def test_a_tag_is_the_card_and_what_the_class_says_of_publication():
+    for name, tag in TAGS.items():
+        kind = getattr(dprank, name)
+        assert {it: getattr(tag, it) for it in vars(kind.card)} == vars(kind.card)
+        assert tag.publishable == ("for_publication" in vars(kind)), name
+    assert "Mallows" not in TAGS
+    with pytest.raises(KeyError):
+        TAGS["Mallows"]
+
+
+def test_who_asks_for_one_name_imports_no_other_class():
+    done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["dprank.topk.oneshot"]
+
+
+LAZY = """
+import sys
+from dprank.plan.tags import TAGS, mechanism_of
+assert "Oneshot" in TAGS and len(TAGS) > 20 and TAGS["Oneshot"].delta
+homes = {f"dprank.{home}" for name, home in __import__("dprank")._HOMES.items() if name in TAGS}
+print(*sorted(homes & sys.modules.keys()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "said"),
+    [
+        ("rankings", "NoisyCounts", "question = 'rankings'"),
+        (["ranking"], "NoisyCounts", "question = "),
+        ("ranking", "PrivateBorda", "'NoisyCounts', 'PerturbedMLE'"),
+        ("ranking", "LocalComparisons", "'NoisyCounts', 'PerturbedMLE'"),
+        ("agreement", "Trun", "'NoisyNorm'"),
+        ("winner", None, "'PrivateWinner'"),
+    ],
+)
+def test_what_answers_no_question_is_refused_with_what_does(question, name, said):
+    with pytest.raises(ValueError, match="; ") as refused:
+        mechanism_of(question, name, epsilon=1.0, items="abc")
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -487,6 +488,5 @@ def agreement(
     )  # fmt: skip
 
 
-for _command in app.registered_commands:
-    if _command.callback is not None and _command.callback.__doc__:
-        _command.help = _command.callback.__doc__.rstrip() + "\n\n    " + made_of(str(_command.name)) + "\n"
+for _command in app.registered_commands:  # told where the command is made, which imports what answers its question
+    _command.callback.choices = partial(made_of, str(_command.name))  # type: ignore[union-attr]

@@ -25,6 +25,7 @@ from dprank._require import (
 )
 from dprank._search import least_whole
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import require_drawable, require_source
@@ -112,6 +113,12 @@ class NoisyNorm:
     >>> decision.reject, decision.p_value
     (True, 0.001)
     """
+
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="noise on how strongly all ballots together lean",
+        gives=("p_value",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True
