@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dprank._require import require_probability, shown
 from dprank.data.declaration import FULL
+from dprank.mechanism import value_scale_of
 from dprank.privacy.pair_errors import PairError
 from dprank.privacy.pair_ranges import NoRanges
 from dprank.privacy.ranges import ScoreNoise
@@ -204,9 +205,9 @@ def _laws(release: Release) -> tuple[ScoreNoise, bool] | None:
         return mechanism.noise_law, False
     if name == "PrivateBorda":
         return mechanism.noise_law, True
-    if isinstance(release, Selection) and release.values is not None and getattr(mechanism, "value_scale", None):
+    if isinstance(release, Selection) and release.values is not None and (scale := value_scale_of(mechanism)):
         whole = release.values.dtype.kind in "iu"
-        return ScoreNoise("laplace", mechanism.value_scale, 1.0 if whole else 0.0), False
+        return ScoreNoise("laplace", scale, 1.0 if whole else 0.0), False
     return None
 
 

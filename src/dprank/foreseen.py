@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from dprank.mechanism import HasNoiseLaw
 from dprank.privacy.conditioned import ConditionedError
 from dprank.privacy.cube import CubeError
 from dprank.privacy.pair_errors import PairError
@@ -57,7 +58,7 @@ def _noise(mechanism: Any) -> tuple[Callable[[float], float], float] | None:
     """What noise does to all pairs of scores, by level; and how far one person sets two apart, at most."""
     name, m = type(mechanism).__name__, getattr(mechanism, "n_items", None) or 0
     kind = getattr(mechanism, "noise", "")
-    law: Any = getattr(mechanism, "noise_law", None)
+    law: Any = mechanism.noise_law if isinstance(mechanism, HasNoiseLaw) else None
     error: PairError | None = None
     if name == "NoisyCounts":
         reach = float(mechanism.contribution)

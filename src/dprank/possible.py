@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank.mechanism import HasFloor, HasNoiseLaw, Publishes, value_scale_of
 from dprank.privacy.pair_errors import PairError
 from dprank.privacy.published import Published
 from dprank.privacy.ranges import ScoreNoise
@@ -62,7 +63,8 @@ def impossible(release: Release) -> list[str]:
 
 
 def _off_grid(release: Release) -> list[Published]:
-    listed = [one for one in getattr(type(release.mechanism), "publishes", ()) if one.again is not None]
+    made = release.mechanism
+    listed = [one for one in made.publishes if one.again is not None] if isinstance(made, Publishes) else []
     return [one for one in listed if _there(release, one.field) and not _fits(one, release)]
 
 
@@ -85,7 +87,8 @@ def _fits(one: Published, release: Release) -> bool:
 def _sums(release: Ranking) -> list[str]:
     """Net wins, wins, and what comes between."""
     mechanism, scores = release.mechanism, release.scores
-    kind, law = getattr(mechanism, "score", None), getattr(mechanism, "noise_law", None)
+    kind = getattr(mechanism, "score", None)
+    law = mechanism.noise_law if isinstance(mechanism, HasNoiseLaw) else None
     if scores is None or kind is None or law is None:
         return []
     total = math.fsum(scores)
@@ -128,7 +131,7 @@ def _parities(release: Ranking) -> list[str]:
 
 def _counts(release: Selection) -> list[str]:
     """Counts of people are whole and at least 0."""
-    scale = getattr(release.mechanism, "value_scale", None)
+    scale = value_scale_of(release.mechanism)
     if release.values is None or scale is None:
         return []
     law = ScoreNoise("laplace", scale, 1.0)
@@ -137,7 +140,7 @@ def _counts(release: Selection) -> list[str]:
 
 
 def _below_its_floor(release: Decision) -> list[str]:
-    draws, p = getattr(release.mechanism, "null_draws", None), release.p_value
-    if draws is None or getattr(release.mechanism, "statistic", "") != "ranks" or math.isnan(p):
+    test, p = release.mechanism, release.p_value
+    if not isinstance(test, HasFloor) or test.least_p_value is None or math.isnan(p) or p >= test.least_p_value:
         return []
-    return [f"p_value is below 1 / {1 + draws}, the least that its draws can show"] if p < 1 / (1 + draws) else []
+    return [f"p_value is below 1 / {1 + test.null_draws}, the least that its draws can show"]

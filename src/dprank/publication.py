@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from dprank._answer import answer_of, bound_of, canonical, margins_of, output_of, ranges_of, same
 from dprank._json import parsed, plain, written
@@ -21,9 +21,10 @@ from dprank.data.declaration import MEANINGS, RULES_OF_BALLOTS, Declaration
 from dprank.possible import impossible
 from dprank.privacy.budget import Receipt
 from dprank.privacy.pair_ranges import Sampling
-from dprank.release import FORMAT, Decision, Ranking, Release, Selection
+from dprank.questions import QUESTIONS, QuestionName
+from dprank.release import FORMAT, Ranking, Release, Selection
 from dprank.scored import rule_of
-from dprank.sentences import ASKED, declared_of, of_data, protects, ranges, right, said_of, unit_of
+from dprank.sentences import declared_of, of_data, protects, ranges, right, said_of, unit_of
 
 __all__ = [
     "SCHEMA",
@@ -77,7 +78,6 @@ KEYS = (
 NEW = ("id", "title", "day", "replaces", "wave", "says", "rule", "bound", "receipt")
 INNER = ("kind", "mechanism", "guarantee", "source")
 OLD = {"release", *KEYS} - {*NEW, *INNER, "items", "answer", "margins"}
-Question = Literal["ranking", "consensus", "winner", "topk", "agreement"]
 #: Of rules that were chosen after a look at the data: none, as declared; or nobody declared it.
 UNTUNED, UNSAID = "nothing", "not said"
 CHOICE = "what the choice of those rules tells that were chosen after a look at the data"
@@ -215,7 +215,7 @@ def of_itself(file: Mapping[str, Any]) -> list[str]:
 
 def publish(
     release: Release,
-    question: Question,
+    question: QuestionName,
     declaration: Declaration | None = None,
     *,
     sampling: Sampling | None = None,
@@ -274,7 +274,7 @@ def publish(
     >>> read_publication(publish(release, "consensus")) == release
     True
     """
-    require_one_of("question", question, tuple(ASKED))
+    require_one_of("question", question, tuple(QUESTIONS))
     require_named(title=title, day=day, replaces=replaces, wave=wave)
     if not isinstance(release, Ranking) and (sampling is not None or persons is not None):
         raise ValueError(f"sampling = {shown(sampling)}, persons = {shown(persons)}; only a ranking's are known")
@@ -594,7 +594,7 @@ def read_publication(text: str) -> Release:
     ValueError: no publication: schema is not 'dprank.publication/3', nor 'dprank.publication/2'
     """
     file = _loaded(text)
-    require_one_of("question", file["question"], tuple(ASKED))
+    require_one_of("question", file["question"], tuple(QUESTIONS))
     release = _release(file)
     if wrong := impossible(release):
         raise ValueError(f"no publication: {wrong[0]}")
@@ -619,8 +619,7 @@ def read_publication(text: str) -> Release:
     if missing := [it for it in needed if it not in said]:
         raise ValueError(f"no publication: not protected does not say: {missing[0]}")
     receipt_of(file)
-    kind = {"topk": Selection, "winner": Selection, "agreement": Decision}.get(file["question"], Ranking)
-    if not isinstance(release, kind):
+    if type(release).__name__ != QUESTIONS[file["question"]].release:
         raise ValueError(f"no publication: a {type(release).__name__} answers no question of {file['question']}")
     if file["schema"] == SCHEMA and file["id"] != identifier(file):
         raise ValueError("no publication: id is not that of what it says: something in it is not as it was written")

@@ -11,7 +11,8 @@ from typing import Any
 
 from dprank._require import require_one_of, settle, shown
 from dprank.publication import of_rules, opened, read_publication
-from dprank.sentences import ASKED, counted, declared_of, unit_of
+from dprank.questions import QUESTIONS
+from dprank.sentences import counted, declared_of, unit_of
 
 __all__ = ["SECTORS", "Facts", "card"]
 
@@ -134,7 +135,11 @@ def card(text: str, facts: Facts) -> str:
                 "data_product_type": "Summary statistics",
                 "data_product_region": facts.region,
                 "description": " ".join(
-                    [ASKED[file["question"]], *said, "A differentially private answer, in one published file."]
+                    [
+                        QUESTIONS[file["question"]].asked,
+                        *said,
+                        "A differentially private answer, in one published file.",
+                    ]
                 ),
                 "publication_date": facts.day,
                 **({"data_product_sector": facts.sector} if facts.sector else {}),

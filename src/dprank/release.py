@@ -28,6 +28,7 @@ from dprank._require import (
     shown,
     visible,
 )
+from dprank.mechanism import HasFloor, HasRanges, Local, Shows, asks_persons, value_scale_of
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.laws import features
 from dprank.privacy.noise import SecureSource, Source, drawn_exactly
@@ -233,11 +234,12 @@ class Release(FrozenFields):
 
     def _require_given(self) -> None:
         """Refuse what its mechanism cannot give."""
-        mechanism, gives = self.mechanism, getattr(self.mechanism, "shows", None)
+        mechanism = self.mechanism
+        gives = mechanism.shows if isinstance(mechanism, Shows) else None
         if mechanism is None:
             require_one_of("source without a mechanism", self.source, (None,))
             return
-        own = {"operating system": drawn_exactly(mechanism), "seeded": True, "voters": hasattr(mechanism, "report")}
+        own = {"operating system": drawn_exactly(mechanism), "seeded": True, "voters": isinstance(mechanism, Local)}
         require_one_of(f"source of a {type(mechanism).__name__}", self.source, [one for one in own if own[one]])
         for it in self._output():
             value = getattr(self, it.name)
@@ -329,7 +331,7 @@ class Ranking(Release):
         return self.ranking[0]
 
     def _places(self) -> Places | None:
-        if self.mechanism is None or len(self) > _DRAWN or getattr(self.mechanism, "asks_persons", False):
+        if self.mechanism is None or len(self) > _DRAWN or asks_persons(self.mechanism):
             return None
         try:
             opened = open_places(self, 0.95, None, None)
@@ -489,14 +491,13 @@ def open_places(
     >>> {name: places.tolist() for name, places in open_places(release, 0.95, None, None).items()}
     {'lowest': [1, 2], 'highest': [1, 2]}
     """
-    opened = getattr(release.mechanism, "open_places", None)
-    if opened is None or (release.scores is None and release.margins is None):
+    if not isinstance(release.mechanism, HasRanges) or (release.scores is None and release.margins is None):
         maker = "no mechanism" if release.mechanism is None else f"this {type(release.mechanism).__name__}"
         raise ValueError(
             f"intervals of a release by {maker}; scores or margins with independent noise of a known law are "
             "needed, as of NoisyCounts, PrivateBorda, NoisyMatrix or LocalBorda"
         )
-    lowest, highest = opened(release, level, sampling, persons)
+    lowest, highest = release.mechanism.open_places(release, level, sampling, persons)
     return {"lowest": lowest[release.order], "highest": highest[release.order]}
 
 
@@ -564,7 +565,7 @@ class Selection(Release):
 
     def _places(self) -> Places | None:
         # the places are of the values, which may be in another order than the items
-        if self.values is None or getattr(self.mechanism, "value_scale", None) is None or not 1 < len(self) <= _DRAWN:
+        if self.values is None or value_scale_of(self.mechanism) is None or not 1 < len(self) <= _DRAWN:
             return None
         table = self._open_places(0.95)
         at = list(zip(table["lowest"].tolist(), table["highest"].tolist(), strict=True))
@@ -622,7 +623,7 @@ class Selection(Release):
 
     def _open_places(self, level: float) -> dict[str, NDArray[np.int64]]:
         """The columns lowest and highest of `intervals`."""
-        scale = getattr(self.mechanism, "value_scale", None)
+        scale = value_scale_of(self.mechanism)
         if scale is None or self.values is None or len(self.values) < 2:
             raise ValueError(
                 "intervals of a release of fewer than two values; Oneshot.calibrated(values=True) has them"
@@ -709,13 +710,10 @@ class Decision(Release):
         said = "the rankings are not uniform" if self.reject else "uniform rankings are not refuted"
         if math.isnan(self.p_value):
             return said
-        draws = getattr(self.mechanism, "null_draws", None)
-        least = (
-            draws is not None
-            and self.p_value <= 1 / (1 + draws)
-            and getattr(self.mechanism, "statistic", "") == "ranks"
-        )
-        return f"{said}, p = {self.p_value:.3g}" + f" (the least that {draws} draws can show)" * least
+        test = self.mechanism
+        at_floor = isinstance(test, HasFloor) and test.least_p_value is not None and self.p_value <= test.least_p_value
+        least = f" (the least that {test.null_draws} draws can show)" if at_floor else ""
+        return f"{said}, p = {self.p_value:.3g}{least}"
 
     @classmethod
     def _parsed(cls, output: dict[str, Any]) -> dict[str, Any]:

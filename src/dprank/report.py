@@ -12,10 +12,10 @@ from dprank._picture import Places, drawn, typed
 from dprank._require import require_one_of, shown_down, visible
 from dprank.data.declaration import RULES_OF_BALLOTS
 from dprank.publication import gain, of_itself, of_rules, opened, read_publication, receipt_of, sampled
+from dprank.questions import QUESTIONS
 from dprank.release import Ranking, Release
 from dprank.scored import kept_of, left_out_of
 from dprank.sentences import (
-    ASKED,
     MISFIT,
     answer,
     counted,
@@ -101,17 +101,17 @@ def report(text: str, form: Literal["markdown", "html"] = "markdown") -> str:
             *_paid(file),
         ],
     }
-    question, day = ASKED[file["question"]], file.get("day")
-    title = " ".join(filter(None, [file.get("title") or question, f"({day})" if day else ""]))
-    first = [answer(release, found, unit, bound), *([f"The question: {question}"] if file.get("title") else [])]
+    asks, day = QUESTIONS[file["question"]], file.get("day")
+    title = " ".join(filter(None, [file.get("title") or asks.asked, f"({day})" if day else ""]))
+    first = [answer(release, found, unit, bound), *([f"The question: {asks.asked}"] if file.get("title") else [])]
     first += [f"{release.mark[0].upper()}{release.mark[1:]}."] if release.mark else []
     first = [*of_data(file), *first]
     picture = _picture(release, found)
-    tabled = columns if file["question"] in ("ranking", "consensus", "topk") else None
+    tabled = columns if asks.tabled else None
     if form == "html":
         return _page(title, first, tabled, parts, picture)
     lines = [f"# {_marked(title)}", ""]
-    asked = f"The question: {question}"
+    asked = f"The question: {asks.asked}"
     for line in first:
         lines += [_marked(line) if line == asked else f"**{_marked(line)}**", ""]
     if tabled is not None:

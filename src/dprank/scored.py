@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dprank.mechanism import HasFloor, HasNoiseLaw, value_scale_of
 from dprank.release import Decision, Ranking, Release, Selection
 
 __all__ = [
@@ -264,7 +265,8 @@ def step_of(release: Release) -> float:
     """
     mechanism: Any = release.mechanism
     values = _values(release)
-    law, value_scale = getattr(mechanism, "noise_law", None), getattr(mechanism, "value_scale", None)
+    law = mechanism.noise_law if isinstance(mechanism, HasNoiseLaw) else None
+    value_scale = value_scale_of(mechanism)
     grain = 0.0
     if isinstance(release, Selection) and value_scale is not None:
         deviation, grain = math.sqrt(2) * value_scale, 1.0
@@ -311,11 +313,8 @@ def floor_of(release: Release) -> float | None:
     >>> floor_of(Decision(True, 9.0, 7.0, 0.01)) is None
     True
     """
-    mechanism: Any = release.mechanism
-    if not isinstance(release, Decision) or getattr(mechanism, "statistic", "") != "ranks":
-        return None
-    draws = getattr(mechanism, "null_draws", None)
-    return None if draws is None else 1 / (1 + draws)
+    test = release.mechanism
+    return test.least_p_value if isinstance(release, Decision) and isinstance(test, HasFloor) else None
 
 
 def _some(number: int, what: str) -> str:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from dprank.data.declaration import COMPLETE
+from dprank.mechanism import HasGap, HasRanges, asks_persons, value_scale_of
 from dprank.plan.tags import tag_of
 from dprank.privacy.pair_ranges import NoRanges, Sampling
 from dprank.release import Decision, Ranking, Release, Selection, open_places
 from dprank.scored import NOT_OFFERED, floor_of, kept_of, left_out_of, rounded, rule_of, supposes
 
 __all__ = [
-    "ASKED",
     "LEVEL",
     "MISFIT",
     "NOTHING",
@@ -39,13 +39,6 @@ __all__ = [
     "unit_of",
 ]
 
-ASKED = {
-    "ranking": "In which order do people put these items, by their answers two at a time?",
-    "consensus": "Which order do all ballots together make?",
-    "winner": "Which item do all ballots together put first?",
-    "topk": "Which items are the most frequent?",
-    "agreement": "Do the ballots agree on anything?",
-}
 #: What a guarantee of voters protects: what it says of it, and that it is there.
 UNITS = {
     "person": ("one person contributed", "one person took part"),
@@ -103,12 +96,12 @@ def ranges(release: Release, sampling: Sampling | None = None, persons: int | No
     """
     mechanism, found = release.mechanism, []
     if isinstance(release, Selection):
-        if release.values is None or len(release.values) < 2 or getattr(mechanism, "value_scale", None) is None:
+        if release.values is None or len(release.values) < 2 or value_scale_of(mechanism) is None:
             return []
         return [_range(release._open_places(LEVEL), None, None)]
-    if not isinstance(release, Ranking) or not hasattr(mechanism, "open_places"):
+    if not isinstance(release, Ranking) or not isinstance(mechanism, HasRanges):
         return []
-    asks = getattr(mechanism, "asks_persons", False)
+    asks = asks_persons(mechanism)
     own = persons if asks else None
     # strengths that no graph of so many persons has say so; the release stays what it is
     with suppress(NoRanges):
@@ -127,7 +120,7 @@ def _range(table: Any, sampling: Sampling | None, persons: int | None) -> dict[s
 def right(release: Release) -> dict[str, float] | None:
     """The gap from which on a chosen set is the right one, with a chance; None where nothing is chosen or declared."""
     mechanism: Any = release.mechanism
-    if not isinstance(release, Selection) or not hasattr(mechanism, "gap_needed"):
+    if not isinstance(release, Selection) or not isinstance(mechanism, HasGap):
         return None
     try:
         return {"chance": LEVEL, "gap": mechanism.gap_needed(LEVEL)}

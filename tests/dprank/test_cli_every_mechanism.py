@@ -12,8 +12,9 @@ from dprank.cli.path import said
 from dprank.plan.tags import TAGS
 from dprank.privacy.laws import NoExactRoute, exact
 from dprank.publication import publish, read_publication
+from dprank.questions import QUESTIONS
 from dprank.report import report
-from dprank.sentences import ASKED, told
+from dprank.sentences import told
 
 BALLOTS = [dprank.example("ballots.csv"), "--items", "roads,schools,parks,debt", "--person", "person"]
 ANSWERS = [
@@ -57,7 +58,7 @@ def test_what_can_be_published_is(name, way):
     assert release.publishable
     assert release.guarantee.epsilon <= 1 + 1e-9
     assert (release.guarantee.delta > 0) == ("--delta" in way)
-    assert report(done.out).startswith(f"# {ASKED[question]}")
+    assert report(done.out).startswith(f"# {QUESTIONS[question].asked}")
     # the law of what was released, on the worst neighbours known, keeps the promise
     mechanism, promise = release.mechanism, release.guarantee
     with contextlib.suppress(NoExactRoute):

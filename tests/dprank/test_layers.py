@@ -16,8 +16,8 @@ import dprank
 HOME = Path(dprank.__file__).parent
 #: From the ground up. What stands on one floor knows nothing of its neighbours.
 FLOORS = (
-    {"_binomial", "_door", "_jit", "_require", "_quadrature", "_search", "_typed"},
-    {"_frozen", "_picture"},
+    {"_binomial", "_door", "_jit", "_require", "_quadrature", "_search", "_typed", "questions"},
+    {"_frozen", "_picture", "mechanism"},
     {"_notebook"},
     {"data"},
     {"privacy"},

@@ -20,6 +20,7 @@ from dprank._require import (
 )
 from dprank.aggregation.matrix import require_matrix
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Adjacency, Guarantee
 from dprank.privacy.published import Published
 from dprank.release import Ranking, source_of
@@ -72,6 +73,13 @@ class ExponentialMechanism:
     >>> mechanism.release(votes, np.random.default_rng(0)).ranking
     ('roads', 'schools', 'parks')
     """
+
+    card: ClassVar[Card] = Card(
+        question="consensus",
+        how="one random order, the likelier the fewer votes it contradicts",
+        adjacency=True,
+        needs="research: floats draw it",
+    )
 
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (Published("order", "one draw, the likelier the fewer disagree"),)

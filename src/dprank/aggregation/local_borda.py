@@ -16,6 +16,7 @@ from dprank.aggregation.randomisers import OrderReport, mean_square, require_ran
 from dprank.aggregation.sent_reports import require_votes
 from dprank.data.ballots import BallotForm, Ballots
 from dprank.data.rankings import Rankings
+from dprank.mechanism import Card
 from dprank.privacy.noise import Source, best_first, require_source
 from dprank.privacy.pair_errors import PairError
 from dprank.privacy.pair_ranges import Places, Sampling, drawn, pair_places
@@ -62,6 +63,14 @@ class LocalBorda(OneRound):
     >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
     'local'
     """
+
+    card: ClassVar[Card] = Card(
+        question="consensus",
+        how="everybody reports once, true or drawn at random; sums of places are estimated",
+        trust="nobody",
+        partial=True,
+        gives=("scores",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

@@ -22,6 +22,7 @@ from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.aggregation.sent_reports import completed, require_votes
 from dprank.data.ballots import BallotForm, Ballots, require_ballots
 from dprank.data.rankings import Rankings, require_items
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
 from dprank.privacy.published import Published
@@ -157,6 +158,13 @@ class LocalMatrix(OneRound):
     >>> poll.aggregate(reports, SECURE, items=["roads", "schools", "parks"]).guarantee.model
     'local'
     """
+
+    card: ClassVar[Card] = Card(
+        question="consensus",
+        how="everybody reports once, true or drawn at random; votes for pairs are estimated",
+        trust="nobody",
+        partial=True,
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

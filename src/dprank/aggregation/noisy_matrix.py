@@ -15,6 +15,7 @@ from dprank.aggregation.matrix import upper
 from dprank.aggregation.rules import Rule, order_by, require_exact, require_rule
 from dprank.data.ballots import BallotForm, Ballots
 from dprank.data.rankings import Rankings
+from dprank.mechanism import Card
 from dprank.privacy.discrete_gaussian import Answers
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
@@ -81,6 +82,15 @@ class NoisyMatrix(AdditiveNoise):
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    card: ClassVar[Card] = Card(
+        question="consensus",
+        how="noise on the votes for every pair of items, then an order that fits them",
+        delta=True,
+        adjacency=True,
+        partial=True,
+        gives=("margins",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

@@ -20,6 +20,7 @@ from dprank._require import require_positive, require_whole
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.data.ballots import BallotForm, Ballots
 from dprank.data.rankings import Rankings
+from dprank.mechanism import Card
 from dprank.privacy.discrete_gaussian import Answers, smoothed_epsilon
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source, best_first
@@ -99,6 +100,15 @@ class PrivateBorda(AdditiveNoise):
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    card: ClassVar[Card] = Card(
+        question="consensus",
+        how="noise on every item's sum of places, then sort",
+        delta=True,
+        adjacency=True,
+        partial=True,
+        gives=("scores",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

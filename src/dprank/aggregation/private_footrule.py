@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dprank._require import require_positive
 from dprank.aggregation.additive import FINITE, AdditiveNoise, noise_of
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy.discrete_gaussian import Answers
 from dprank.privacy.guarantee import Adjacency
 from dprank.privacy.noise import Law, Source
@@ -82,6 +83,13 @@ class PrivateFootrule(AdditiveNoise):
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    card: ClassVar[Card] = Card(
+        question="consensus",
+        how="noise on how many put which item where, then the order that moves them least",
+        delta=True,
+        adjacency=True,
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

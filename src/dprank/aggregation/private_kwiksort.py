@@ -16,6 +16,7 @@ from dprank.aggregation.kwiksort import comparisons_law
 from dprank.aggregation.noisy_matrix import NoisyMatrix
 from dprank.aggregation.rules import Rule
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy import noise as laws
 from dprank.privacy.discrete_gaussian import Answers, exact_epsilon, smoothed_epsilon
 from dprank.privacy.gaussian import gaussian_epsilon, zcdp
@@ -80,6 +81,13 @@ class PrivateKwikSort:
     >>> mechanism.release(votes, SECURE).ranking
     ('roads', 'schools', 'parks')
     """
+
+    card: ClassVar[Card] = Card(
+        question="consensus",
+        how="quicksort, each comparison by noisy votes",
+        delta=True,
+        adjacency=True,
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

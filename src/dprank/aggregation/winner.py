@@ -20,6 +20,7 @@ from dprank._require import (
 from dprank._search import least
 from dprank.data.ballots import HEAVIEST, BallotForm, Ballots, require_ballots
 from dprank.data.rankings import UNRANKED, Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import SecureSource, Source, require_source
 from dprank.privacy.published import Published
@@ -88,6 +89,13 @@ class PrivateWinner:
     >>> print(mechanism.guarantee)
     epsilon = 1 (central; replace one voter)
     """
+
+    card: ClassVar[Card] = Card(
+        question="winner",
+        how="noise on every item's score; the largest is named",
+        adjacency=True,
+        partial=True,
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dprank.data.answers import SAID
+from dprank.questions import QUESTIONS
 
 __all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "orders_as_text", "require_said"]
 
@@ -29,13 +30,18 @@ FLAGS = {
     "comparisons": "comparisons pairs",
     "tallies": "item per-person",
 }
+
+
+def _commands(kind: str) -> str:
+    *others, last = (f"`release {it.name}`" for it in QUESTIONS.values() if it.data == kind)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 TAKEN = {
-    "ballots": "ballots, whole orders, go to `release consensus`, `release winner` or `release agreement`",
-    "comparisons": "comparisons of two items at a time go to `release ranking`",
-    "tallies": "items that people have go to `release topk`",
+    "ballots": f"ballots, whole orders, go to {_commands('ballots')}",
+    "comparisons": f"comparisons of two items at a time go to {_commands('comparisons')}",
+    "tallies": f"items that people have go to {_commands('tallies')}",
 }
-
-
 #: So much of a file is looked at, and a line that is an order, with or without a count before it.
 _LOOKED_AT = 20_000
 _ORDER = re.compile(r"\s*(?:([0-9]+)\s*([:;,x×)]?)\s*)?[^0-9\s>][^>]*>[^>]+.*")

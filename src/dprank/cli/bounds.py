@@ -7,6 +7,7 @@ from typing import Any
 
 from dprank.cli.given import Given
 from dprank.plan._bounds import costs_nothing, everything
+from dprank.questions import QUESTIONS, QuestionName
 
 __all__ = ["bound_of", "require_planned", "require_room", "told_of_bound"]
 
@@ -30,7 +31,7 @@ def require_room(answers: int | None, design: str | None, n_items: int) -> None:
         )
 
 
-def require_planned(question: str, asked: Mapping[str, Any], n_items: int) -> None:
+def require_planned(question: QuestionName, asked: Mapping[str, Any], n_items: int) -> None:
     """Refuse to plan for more of a person than there is, by the names of the flags.
 
     Examples
@@ -42,7 +43,7 @@ def require_planned(question: str, asked: Mapping[str, Any], n_items: int) -> No
     """
     pairs = n_items * (n_items - 1) // 2
     most, flag, why = n_items, "per-person", f"there are {n_items} items"
-    if question == "ranking":
+    if QUESTIONS[question].data == "comparisons":
         again = "; where people answer a pair again, `release ranking --design any` takes more, and no plan does"
         most, flag, why = pairs, "answers", f"each of {pairs} pairs counts once a person{again}"
     if n_items < 2:  # which is refused for itself

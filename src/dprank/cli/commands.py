@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dprank.cli.manual import explain, explained
+from dprank.questions import QUESTIONS, Kind
 
 __all__ = ["COMMANDS", "GROUPS", "by_name", "every"]
 
@@ -59,13 +61,7 @@ COMMANDS = {
 GROUPS = {
     "plan": (
         "What a release would cost and give; no data are read.",
-        {
-            "ranking": "A ranking from comparisons of two items at a time.",
-            "consensus": "One order from many ballots.",
-            "winner": "The winner of many ballots, and nothing else of their order.",
-            "topk": "The k most frequent items.",
-            "agreement": "Whether ballots agree on anything.",
-        },
+        {it.name: it.planned for it in QUESTIONS.values()},
     ),
     "release": (
         """One private release.
@@ -73,15 +69,8 @@ GROUPS = {
 Noise is drawn by make_laplace, make_gaussian and make_noisy_top_k of OpenDP, or by fair bits of the operating system.
 OpenDP lists the three under "contrib": each has a proof, and none has passed its vetting. All other proofs are ours,
 and vetted by nobody else: SECURITY.md says which.""",
-        {
-            "ranking": "A ranking by net wins, with its scores, from comparisons of two items at a time.",
-            "consensus": "One order from many ballots: by Borda's rule, or with NoisyMatrix by Kemeny's, Copeland's or "
-            "Borda's.",
-            "winner": "The winner of many ballots by worst margin (maximin) or Borda net wins, and nothing else of "
-            "their order.",
-            "agreement": "Whether ballots agree on anything, or might have been shuffled.",
-            "topk": "The k most frequent items, in their order, by noise that is added once.",
-        },
+        # side by side what takes the same data
+        {it.name: it.released for it in sorted(QUESTIONS.values(), key=lambda it: get_args(Kind).index(it.data))},
     ),
 }
 
@@ -122,7 +111,7 @@ class _Group(TyperGroup):
         return name, getattr(command, "whole", command), rest
 
 
-def _group(said: str, lines: dict[str, str], of: str | None = None) -> Any:
+def _group(said: str, lines: Mapping[Any, str], of: str | None = None) -> Any:
     app = _app(cls=_Group, help=said, name=of, add_completion=of is None)
     app.callback()(lambda: None)
     group = typer.main.get_command(app)

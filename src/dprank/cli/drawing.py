@@ -23,13 +23,14 @@ from dprank.cli.spending import require_protected
 from dprank.cli.taken import exactly
 from dprank.cli.writing import require_writable, write_new
 from dprank.data.declaration import Declaration
+from dprank.mechanism import HasDrawing, HasRanges, Paired
 from dprank.privacy.budget import Receipt
 from dprank.privacy.noise import SECURE, Source
 from dprank.privacy.pair_ranges import Sampling
 from dprank.publication import opened, publish
+from dprank.questions import QUESTIONS
 from dprank.release import LARGE_DELTA, warn_of_delta
 from dprank.sentences import (
-    ASKED,
     answer,
     counted,
     declared_of,
@@ -134,11 +135,11 @@ def _show(
     """The answer, its table, and what it means; a winner and a decision are words alone."""
     (release, receipt), shown = drawn, console()
     found, columns = ranges(release, **drawing), shown_columns(release, **drawing)
-    for line in (*of_data(file), ASKED[question]):
+    for line in (*of_data(file), QUESTIONS[question].asked):
         shown.print(line, markup=False)
     unit, bound = unit_of(release, file) or "person", file.get("bound")
     shown.print(answer(release, found, unit, bound), markup=False)
-    if question not in ("winner", "agreement"):
+    if QUESTIONS[question].tabled:
         table = Table()
         for column in columns:
             table.add_column(column, overflow="fold")
@@ -267,11 +268,11 @@ def drawing_of(persons: int | None, sampling: str | None) -> dict[str, Any]:
 
 def checked(mechanism: Any, drawing: dict[str, Any], top: int | None) -> dict[str, Any]:
     """Refuse what no range can be told of, before anything is spent."""
-    if hasattr(mechanism, "drawn_deviation"):
+    if isinstance(mechanism, HasDrawing):
         mechanism.drawn_deviation(**drawing)
-    elif drawing["persons"] is not None and hasattr(mechanism, "answers_a_pair"):
+    elif drawing["persons"] is not None and isinstance(mechanism, Paired):
         mechanism.answers_a_pair(drawing["persons"])
-    elif drawing["persons"] is not None and not hasattr(mechanism, "open_places"):
+    elif drawing["persons"] is not None and not isinstance(mechanism, HasRanges):
         raise ValueError(
             f"persons = {drawing['persons']}; of a release by {type(mechanism).__name__} no range is known"
         )

@@ -11,6 +11,7 @@ import typer
 
 from dprank.data.count_files import Counts, read_counts
 from dprank.data.declaration import Declaration
+from dprank.mechanism import Countable
 
 __all__ = ["CountsFile", "Given", "given_counts"]
 
@@ -28,7 +29,7 @@ class Given:
 
     def checked(self, mechanism: Any) -> Counts:
         """The counts, if they are what the mechanism takes: looked at before anything is spent."""
-        if hasattr(mechanism, "counts"):
+        if isinstance(mechanism, Countable):
             mechanism.counts(self.counts)
         return self.counts
 

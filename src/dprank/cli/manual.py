@@ -117,9 +117,13 @@ def quoted(word: str) -> str:
 
 
 def explained(command: CommandInfo) -> CommandInfo:
-    """The command with an example in its help, as one types it, and the exit codes."""
-    (said, _), (_, example) = parted(command.callback, command.help), parted(command.callback)
-    command.help = "\n\n".join(said)
+    """The command with an example in its help, as one types it, and the exit codes.
+
+    Where its function has `choices`, another function, what that says is the last paragraph.
+    """
+    said, example = parted(command.callback)
+    choices = getattr(command.callback, "choices", None)
+    command.help = "\n\n".join([*said, *([choices()] if choices else [])])
     lines = ["\b", "Example:", *(f"  {line}" for line in typed(example))] if example else []
     codes = "; ".join(f"{code} {meaning}" for code, meaning in EXITS.items())
     command.epilog = "\n".join([*lines, "", f"Exit codes: {codes}."])

@@ -218,6 +218,8 @@ class Neighbours:
 
     Parameters
     ----------
+    name : str
+        Of the question, and of what is protected where there is a choice.
     words : sequence of str
         After `dprank`, with ``{}`` for the file, all but the epsilon.
     items : sequence of str
@@ -225,6 +227,7 @@ class Neighbours:
         What the one person does, and the two files.
     """
 
+    name: str
     words: Sequence[str]
     items: Sequence[str]
     pairs: Mapping[str, tuple[bytes, bytes]]
@@ -275,9 +278,9 @@ _BALLOTS = _files(
     },
 )
 
-#: Commands by question, and neighbouring files: what is nasty is in the names.
-PATHS = {
-    "ranking": Neighbours(
+_PATHS = (
+    Neighbours(
+        "ranking",
         _named(
             f"ranking {FILE} --comparisons first,second,answer --map outcome --person person --protect person "
             "--answers 2"
@@ -297,7 +300,8 @@ PATHS = {
             },
         ),
     ),
-    "ranking, one answer": Neighbours(
+    Neighbours(
+        "ranking, one answer",
         _named(f"ranking {FILE} --comparisons first,second,answer --map outcome --protect answer"),
         _ITEMS,
         _files(
@@ -312,9 +316,10 @@ PATHS = {
             },
         ),
     ),
-    "consensus": Neighbours(_named(f"consensus {FILE} --person person"), _ITEMS, _BALLOTS),
-    "winner": Neighbours(_named(f"winner {FILE} --person person"), _ITEMS, _BALLOTS),
-    "topk": Neighbours(
+    Neighbours("consensus", _named(f"consensus {FILE} --person person"), _ITEMS, _BALLOTS),
+    Neighbours("winner", _named(f"winner {FILE} --person person"), _ITEMS, _BALLOTS),
+    Neighbours(
+        "topk",
         _named(f"topk {FILE} --item what --person person --k 2 --per-person 1"),
         _ITEMS,
         _files(
@@ -330,7 +335,8 @@ PATHS = {
             },
         ),
     ),
-    "agreement": Neighbours(
+    Neighbours(
+        "agreement",
         _named(f"agreement {FILE} --person person --voters 4"),
         _ITEMS,
         _files(
@@ -345,4 +351,6 @@ PATHS = {
             },
         ),
     ),
-}
+)
+#: By name: commands and neighbouring files; what is nasty is in the names of these.
+PATHS = {it.name: it for it in _PATHS}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,8 @@ from dprank.cli.options import AsJson, Delta, Epsilon, MaxWeight, Unranked, cell
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.declaration import declared_part
 from dprank.plan.planner import Choice, Plan, alike, plan
-from dprank.plan.tags import DATA, TAGS, Question, choosable
+from dprank.plan.tags import TAGS, choosable
+from dprank.questions import QUESTIONS, QuestionName
 from dprank.scored import NOT_OFFERED, rule_named
 
 __all__ = ["agreement", "app", "consensus", "made_of", "ranking", "show", "topk", "winner"]
@@ -106,7 +108,7 @@ def _numbers(name: str, text: str | None) -> tuple[int, ...] | None:
 
 
 def _said(
-    question: Question, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
+    question: QuestionName, items: str | None, declared: Path | None, out: Path | None, as_json: bool, **asked: Any
 ) -> None:
     """Plan, write, show."""
     require_replaceable(out)
@@ -127,15 +129,16 @@ def _said(
         print(visible(f"plan: {out}"))
 
 
-def _as_declared(question: Question, declared: Path, given: dict[str, Any]) -> dict[str, Any]:
+def _as_declared(question: QuestionName, declared: Path, given: dict[str, Any]) -> dict[str, Any]:
     """What is asked, with what the declaration says of it."""
     keys = declared_part(declared)
-    if (kind := keys.get("kind", DATA[question])) != DATA[question]:
-        raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {DATA[question]}")
+    asks = QUESTIONS[question]
+    if (kind := keys.get("kind", asks.data)) != asks.data:
+        raise ValueError(f"{declared}: kind = {shown(kind)}; a plan of {question} takes {asks.data}")
     ballots, weights = keys.get("ballots", "full"), keys.get("max_weight", 1)
-    if question == "agreement" and (ballots, weights) != ("full", 1):
+    if asks.release == "Decision" and (ballots, weights) != ("full", 1):
         raise ValueError(f"{declared}: ballots are tied, partial or weighted; the test of agreement takes full ones")
-    if question in ("consensus", "winner"):
+    if asks.orders_ballots:
         if ballots == "partial" and keys.get("form") == "ranks":  # a column a place, the best first
             given.setdefault("named", min(max(len(keys.get("columns", ())), 2), _number_of(keys) or 2))
         if ballots == "partial" and "named" not in given:
@@ -149,7 +152,7 @@ def _as_declared(question: Question, declared: Path, given: dict[str, Any]) -> d
         given = {key: value for key, value in said.items() if value not in (None, 1)} | given
     # a row of a wide file is a questionnaire, and as good as a person; and reports are of no file
     nobody = keys.get("person") is None and keys.get("form") != "wide" and given.get("trust") != "nobody"
-    if question == "ranking" and nobody and given.get("protect") == "person":
+    if asks.data == "comparisons" and nobody and given.get("protect") == "person":
         raise ValueError(
             f"{declared}: person = None; without a column that says who, an answer alone can be protected: "
             "--protect answer"
@@ -162,7 +165,7 @@ def _file(found: Plan, declared: Path | None) -> str:
     if declared is None:
         return found.to_toml()
     keys, lines = declared_part(declared), found.release_lines()
-    if found.setting.question == "ranking" and keys.get("person") is None:
+    if found.setting.asks.data == "comparisons" and keys.get("person") is None:
         lines = [line.replace('protect = "person"', 'protect = "ballot"') for line in lines]
     kept, _, _ = declared.read_text(encoding="utf-8").partition("\n[release]")
     return kept.rstrip() + "\n\n" + "\n".join(lines) + "\n"
@@ -177,26 +180,25 @@ def show(found: Plan) -> None:
     200 people rank all items; a Mallows law of phi = 0.818: 55.0% put an item
     ...
     """
-    question = found.setting.question
+    asks = found.setting.asks
     print(textwrap.fill(found.supposed, 80))
     table = Table(box=SIMPLE, padding=(0, 1), pad_edge=False, collapse_padding=True)
     table.add_column("choice", overflow="fold", max_width=30)
-    rights = {"ranking": "pair_right", "consensus": "pair_right", "topk": "top_right", "winner": "top_right"}
     headers = ["scale", "error", "sampl.", "bound.", "noise"]
-    for header in [*headers, *(["apart", "share", "right"] if question in rights else [])]:
+    for header in [*headers, *(["apart", "share", "right"] if asks.shown else [])]:
         table.add_column(header, justify="right", no_wrap=True)
     shown = _different(found)
     for choice in shown[:MOST]:
         row = [_scale(choice), *(_percent(x) for x in (choice.error, choice.sampling, choice.bounding, choice.added))]
-        if question in rights:
-            row += [_points(choice.apart), _percent(choice.apart_share), _percent(getattr(choice, rights[question]))]
+        if asks.shown:
+            row += [_points(choice.apart), _percent(choice.apart_share), _percent(getattr(choice, asks.shown))]
         mark = "" if choice.publishable else " *"
         table.add_row(*map(cell, [_short(choice, found) + mark, *row]))
     console(width=80, soft_wrap=False).print(table)
     tag = TAGS[found.best.mechanism]
     lines = [f"Mind: {caution}." for caution in found.cautions]
     lines += [f"Best: {found.best}: {found.reason}.", f"{found.best.mechanism}: {tag.how}.", *_rule(found)]
-    lines.append(_who(tag.trust, question))
+    lines.append(_who(tag.trust, asks.name))
     lines.append(
         f"error: expected share or chance, {found.error_means}; the sum of what sampling, bounding and noise do."
     )
@@ -218,11 +220,11 @@ def _rule(found: Plan) -> list[str]:
     way = next((str(found.best.parameters[key]) for key in ("rule", "score") if key in found.best.parameters), "")
     way = way or {"NoisyMatrix": "auto", "NoisyCounts": "net", "PrivateWinner": "maximin"}.get(found.best.mechanism, "")
     rule = rule_named(found.best.mechanism, way, found.setting.n_items)
-    others = f" Not offered: {NOT_OFFERED}." if found.setting.question in ("consensus", "winner") else ""
+    others = f" Not offered: {NOT_OFFERED}." if found.setting.asks.orders_ballots else ""
     return [] if rule is None else [f"Rule: {rule.by}: {rule.says}.{others}"]
 
 
-def _who(trust: str, question: Question) -> str:
+def _who(trust: str, question: QuestionName) -> str:
     """Who sees what people answered, and what to do about it."""
     if trust == "nobody":
         return "Nobody sees an answer: people's devices send reports, from which the result is computed."
@@ -240,21 +242,17 @@ def _different(found: Plan) -> list[Choice]:
     return kept
 
 
-#: What the column "right" has the chance of.
-_RIGHT = {"topk": "all of the top k are right", "winner": "the winner is right"}
-
-
 def _told(found: Plan) -> list[str]:
     """What the numbers of the best mean."""
     best, setting, lines = found.best, found.setting, []
-    if setting.question != "agreement":
-        right = _RIGHT.get(setting.question, "two neighbours on the ladder come out in their order")
-        lines.append(f"right: chance that {right}.")
+    asks = setting.asks
+    if asks.shown:
+        lines.append(f"right: chance that {asks.right}.")
     if best.apart is not None and best.apart_share is not None:
-        if setting.question == "topk":
+        if asks.data == "tallies":
             who = f"a difference of {best.apart_share:.1%} of the people"
         else:
-            of = "answers" if setting.question == "ranking" else "people"
+            of = "answers" if asks.data == "comparisons" else "people"
             who = f"{best.apart_share:.1%} of {of} for one of the two"
             if best.apart_share > 1:
                 who = "more than all people, so that no two neighbours are told apart for sure"
@@ -268,8 +266,7 @@ def _told(found: Plan) -> list[str]:
     if best.needs:
         lines.append(f"It needs: {best.needs}.")
     if setting.accuracy is not None and best.epsilon_needed is not None and best.persons_needed is not None:
-        means = {"topk": "a right top k", "winner": "the right winner", "agreement": "finding the agreement"}
-        what = means.get(setting.question, f"the right order of two items that differ by {setting.gap:g}")
+        what = asks.wanted.format(gap=setting.gap)
         epsilon = f"epsilon {best.epsilon_needed:.3g}" if best.epsilon_needed < 1e300 else "no epsilon is enough"
         persons = f"{best.persons_needed:,.0f} people" if best.persons_needed < 1e300 else "no number of people is"
         lines.append(
@@ -492,6 +489,5 @@ def agreement(
     )  # fmt: skip
 
 
-for _command in app.registered_commands:
-    if _command.callback is not None and _command.callback.__doc__:
-        _command.help = _command.callback.__doc__.rstrip() + "\n\n    " + made_of(str(_command.name)) + "\n"
+for _command in app.registered_commands:  # told where the command is made, which imports what answers its question
+    _command.callback.choices = partial(made_of, str(_command.name))  # type: ignore[union-attr]

@@ -196,7 +196,7 @@ def ranking(
     chosen = mechanism_paid_by(
         budget,
         "ranking",
-        mechanism or "NoisyCounts",
+        mechanism,
         epsilon=epsilon,
         items=declared.items,
         delta=delta,
@@ -313,7 +313,7 @@ def consensus(
     chosen = mechanism_paid_by(
         budget,
         "consensus",
-        mechanism or "PrivateBorda",
+        mechanism,
         epsilon=epsilon,
         items=declared.items,
         delta=delta,
@@ -413,7 +413,7 @@ def winner(
     chosen = mechanism_paid_by(
         budget,
         "winner",
-        mechanism or "PrivateWinner",
+        mechanism,
         epsilon=epsilon,
         items=declared.items,
         adjacency=adjacency,
@@ -509,7 +509,7 @@ def agreement(
     chosen = mechanism_paid_by(
         budget,
         "agreement",
-        mechanism or "NoisyNorm",
+        mechanism,
         epsilon=epsilon,
         items=declared.items,
         voters=voters,
@@ -595,7 +595,7 @@ def topk(
     chosen = mechanism_paid_by(
         budget,
         "topk",
-        mechanism or "Oneshot",
+        mechanism,
         epsilon=epsilon,
         items=declared.items,
         delta=delta,

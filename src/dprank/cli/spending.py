@@ -11,22 +11,26 @@ from dprank._require import require_one_of, shown
 from dprank._typed import Typed
 from dprank.data.declaration import Declaration
 from dprank.plan.tags import mechanism_of
+from dprank.questions import QUESTIONS, QuestionName
 
 __all__ = ["mechanism_paid_by", "require_protected"]
 
 
-def mechanism_paid_by(budget: Path | None, question: Any, name: str, **asked: Any) -> Any:
-    """The mechanism that was asked for; where a budget is charged the decimals that were typed, of no float above them.
+def mechanism_paid_by(budget: Path | None, question: QuestionName, name: str | None, **asked: Any) -> Any:
+    """The mechanism that was asked for, else the question's usual one.
+
+    Where a budget is charged it is made for the decimals that were typed, of no float above them.
 
     Examples
     --------
     >>> of = {"epsilon": Typed("0.2"), "items": "abc"}
     >>> for budget in (None, Path("budget.sqlite")):
-    ...     mechanism_paid_by(budget, "winner", "PrivateWinner", **of).guarantee.epsilon
+    ...     mechanism_paid_by(budget, "winner", None, **of).guarantee.epsilon
     0.2
     0.19999999999999998
     """
     below: dict[str, Any] = {key: it.below if budget and isinstance(it, Typed) else it for key, it in asked.items()}
+    name = name or QUESTIONS[question].usual
     with suppress(ValueError):
         return mechanism_of(question, name, **below)
     return mechanism_of(question, name, **asked)  # which refuses what was typed, in its own digits

@@ -21,6 +21,7 @@ from dprank.data.headers import UNNAMED
 from dprank.data.intake import pair_of, read_file
 from dprank.data.layout import Layout
 from dprank.data.places import BACKWARDS, meanings
+from dprank.questions import Kind
 
 __all__ = [
     "COMPLETE",
@@ -29,12 +30,10 @@ __all__ = [
     "Completeness",
     "Declaration",
     "Intake",
-    "Kind",
     "declared_part",
     "release_part",
 ]
 
-Kind = Literal["comparisons", "ballots", "tallies"]
 #: What every ballot ranks: all items and none tied; all items; some of them.
 Completeness = Literal["full", "tied", "partial"]
 #: How rows say it, and the columns that each form needs; the first is the default.

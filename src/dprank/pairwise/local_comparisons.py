@@ -25,6 +25,7 @@ from dprank._require import (
 )
 from dprank.data.comparisons import Comparisons, require_comparisons, voter_column
 from dprank.data.rankings import require_items
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.kept import kept_for, kept_loss
 from dprank.privacy.noise import SecureSource, Source, best_first, require_source
@@ -116,6 +117,14 @@ class LocalComparisons:
     >>> poll.aggregate(reports, pairs, SECURE, items=["roads", "schools", "parks"]).guarantee.model
     'local'
     """
+
+    card: ClassVar[Card] = Card(
+        question="ranking",
+        how="everybody reports a few answers, true or drawn at random",
+        trust="nobody",
+        gives=("scores",),
+        needs="everybody may know who was asked what",
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

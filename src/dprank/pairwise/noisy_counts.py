@@ -27,6 +27,7 @@ from dprank.data.comparisons import Comparisons, Design, require_comparisons
 from dprank.data.count_files import Counts
 from dprank.data.counting import GRAIN, Score, whole_counts
 from dprank.data.rankings import Rankings
+from dprank.mechanism import Card
 from dprank.pairwise.sensitivity import l1_sensitivity, l2_sensitivity, linf_sensitivity
 from dprank.privacy import noise as laws
 from dprank.privacy.conditioned import ConditionedError, conditioned_laplace
@@ -134,6 +135,14 @@ class NoisyCounts:
     >>> release.publishable, len(release.ranking), str(release.guarantee)
     (True, 3, 'epsilon = 1 (central; replace one voter)')
     """
+
+    card: ClassVar[Card] = Card(
+        question="ranking",
+        how="noise on what every item has won, then sort",
+        delta=True,
+        adjacency=True,
+        gives=("scores",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

@@ -23,6 +23,7 @@ from dprank._require import (
 from dprank._search import least_under
 from dprank.data.comparisons import Comparisons, require_comparisons
 from dprank.data.counting import GRAIN, whole_counts
+from dprank.mechanism import Card
 from dprank.models.bradley_terry import LINKS, LOGISTIC, Link, require_link
 from dprank.models.likelihood import mle, mle_from_counts
 from dprank.pairwise._flips import flip_loss
@@ -193,6 +194,13 @@ class PerturbedMLE:
     >>> release.publishable, str(release.guarantee)
     (True, 'epsilon = 1 (central; replace one voter)')
     """
+
+    card: ClassVar[Card] = Card(
+        question="ranking",
+        how="noise on the wins, then a Bradley-Terry fit",
+        gives=("scores",),
+        needs="everybody may know who compared what, and nobody leaves out what they were asked",
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

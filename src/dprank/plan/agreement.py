@@ -168,8 +168,6 @@ class Testing(Candidate):
     0.2
     """
 
-    means = "the test finds the agreement"
-
     def drawn(self, epsilon: float) -> Drawn:
         m = self.setting.n_items
         if self.mechanism == "NoisyNorm":

@@ -38,9 +38,9 @@ def warned(setting: Setting, best: Any, choices: Sequence[Any]) -> Iterator[str]
             f"delta = {setting.delta:.6g} is above 1 / {setting.persons} people: so often may nothing be promised at "
             "all, as if somebody's data were published as they are; take one far below 1 / people"
         )
-    if setting.question == "topk":
+    if setting.asks.data == "tallies":
         yield from _bounded(setting, best)
-    if setting.question == "ranking":
+    if setting.asks.data == "comparisons":
         yield from _unequal(setting, best, choices)
     if setting.named is not None and setting.named < setting.n_items and setting.unranked != "last":
         yield from _left_out(setting, choices)
@@ -49,7 +49,7 @@ def warned(setting: Setting, best: Any, choices: Sequence[Any]) -> Iterator[str]
 def _left_out(setting: Setting, choices: Sequence[Any]) -> Iterator[str]:
     """That ballots which leave items out say nothing of them."""
     turned = misplaced(crowd_of(setting))
-    if setting.question == "winner":
+    if setting.asks.release == "Selection":
         worst = max(choices, key=lambda choice: choice.sampling)
         turned, lost = worst.sampling, f"by {worst.parameters['rule']} another winner is named with chance "
         said = f"{lost}{turned:.0%} without noise, such as an item that nobody names, which is beaten by none"
@@ -67,9 +67,9 @@ def _left_out(setting: Setting, choices: Sequence[Any]) -> Iterator[str]:
 
 def _lost(setting: Setting, best: Any) -> Iterator[str]:
     """That noise, or people's number, leaves nothing to see."""
-    more = "take more people or a larger epsilon"
+    asks, more = setting.asks, "take more people or a larger epsilon"
     if best.apart is not None and best.span is not None and best.span <= best.apart:
-        if setting.question == "topk":
+        if asks.data == "tallies":
             yield (
                 f"Counts will not be told apart: the first is {best.span:,.3g} ahead of those below the top k, and "
                 f"differences up to {best.apart:,.3g} may be noise; {more}"
@@ -79,13 +79,13 @@ def _lost(setting: Setting, best: Any) -> Iterator[str]:
                 f"Nothing will be told apart: the scores of the first and the last item differ by {best.span:,.3g}, "
                 f"and differences up to {best.apart:,.3g} may be noise; {more}"
             )
-    elif setting.question in ("ranking", "consensus") and best.error >= _RANDOM:
+    elif asks.release == "Ranking" and best.error >= _RANDOM:
         yield f"The order will be hardly better than a random one, which has 50% of pairs wrong; {more}"
-    elif setting.question == "winner" and 1 - best.error <= 1.5 / setting.n_items:
+    elif asks.orders_ballots and asks.release == "Selection" and 1 - best.error <= 1.5 / setting.n_items:
         yield f"The winner will be named hardly more often than by chance; {more}"
-    elif setting.question == "topk" and best.top_right is not None and best.top_right < _TURNED:
+    elif asks.data == "tallies" and best.top_right is not None and best.top_right < _TURNED:
         yield f"The top k will hardly ever be the right one; {more}, or a smaller k"
-    elif setting.question == "agreement" and 1 - best.error <= 2 * setting.size:
+    elif asks.release == "Decision" and 1 - best.error <= 2 * setting.size:
         yield f"Agreement will be found hardly more often than where there is none; {more}"
 
 

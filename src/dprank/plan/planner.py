@@ -9,15 +9,16 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from dprank._require import require_one_of, require_whole, shown
 from dprank._search import largest, least
 from dprank.data.comparisons import item_names
 from dprank.plan._bounds import everything
 from dprank.plan.cautions import warned
-from dprank.plan.setting import ELSEWHERE, MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
-from dprank.plan.tags import DATA, Question, tag_of
+from dprank.plan.setting import MOST_PERSONS, NONE, Candidate, Drawn, Setting, fewest, louder, room
+from dprank.plan.tags import tag_of
+from dprank.questions import QUESTIONS, QuestionName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,13 +31,6 @@ _CLOSE = 0.02
 _NEAR, _SLIGHT = 0.03, 0.003
 #: Where a search for an epsilon, and for a factor of the noise, gives up.
 _MOST_EPSILON, _LOUDEST = 1e4, 1e6
-_ERRORS = {
-    "ranking": "pairs in the wrong order",
-    "consensus": "pairs in the wrong order",
-    "winner": "chance to name another winner",
-    "topk": "of the top k wrong",
-    "agreement": "chance to miss the agreement",
-}
 
 
 @dataclass(frozen=True)
@@ -68,8 +62,9 @@ class Choice:
     band : tuple of float or None
         Share of pairs in the wrong order in 19 of 20 releases.
     elsewhere : float or None
-        The error where people are not as supposed (`dprank.plan.setting.ELSEWHERE`), of those choices that are nearly
-        as good as the best. Of unbalanced pairs what stays wrong without noise, however many people there are.
+        The error where people are not as supposed, but as `dprank.questions.Question.elsewhere` says: of those choices
+        that are nearly as good as the best. Of unbalanced pairs what stays wrong without noise, however many people
+        there are.
     span : float or None
         How far apart the scores of the first and the last item are supposed to lie, in points; of a top k those of the
         first and of the items below the k.
@@ -171,12 +166,12 @@ class Plan:
     def supposed(self) -> str:
         """What is supposed of people, in words."""
         s = self.setting
-        if s.question == "topk":
+        if s.asks.data == "tallies":
             return (
                 f"{s.share:.1%} of {s.persons:,} people have the item of place {s.k}; each place above it {s.gap:.2%} "
                 f"more; and all other items at least {s.gap:.2%} less: no more than that, at worst"
             )
-        if s.question == "ranking":
+        if s.asks.data == "comparisons":
             asked = "1 pair" if s.given == (1,) else f"{', '.join(map(str, s.given))} different pairs"
             people = f"{s.persons:,} people answer {asked}{', as many each' * (len(s.given) > 1)}"
             law = "Bradley-Terry strengths at even steps"
@@ -204,7 +199,7 @@ class Plan:
     @property
     def error_means(self) -> str:
         """What the error of a choice is the share or chance of."""
-        return _ERRORS[self.setting.question]
+        return self.setting.asks.error
 
     def to_frame(self) -> pd.DataFrame:
         """A row a choice."""
@@ -251,7 +246,7 @@ class Plan:
         ValueError
             Where nobody trusts a curator: then there is no file to release from.
         """
-        lines = [f"kind = {json.dumps(DATA[self.setting.question])}"]
+        lines = [f"kind = {json.dumps(self.setting.asks.data)}"]
         if self.items is not None:
             lines.append(f"items = {json.dumps(list(self.items), ensure_ascii=False)}")
         lines += ["", *self.release_lines()]
@@ -275,7 +270,7 @@ class Plan:
 
 
 def plan(
-    question: Question,
+    question: QuestionName,
     *,
     items: int | Sequence[str],
     persons: int,
@@ -337,7 +332,7 @@ def plan(
     """
     setting, names = _asked(question, items, persons, epsilon, answers, phi, gap, k, **more)
     found: list[tuple[Candidate, Choice]] = []
-    left = dict(getattr(_module(setting), "left_out", lambda _: {})(setting))
+    left = dict(_module(setting).left_out(setting))
     for one in _module(setting).candidates(setting):
         try:
             found.append((one, _chosen(one)))
@@ -363,7 +358,7 @@ def _module(setting: Setting) -> ModuleType:
 
 
 def _asked(
-    question: Question,
+    question: QuestionName,
     items: int | Sequence[str],
     persons: int,
     epsilon: float,
@@ -374,7 +369,7 @@ def _asked(
     **more: Any,
 ) -> tuple[Setting, tuple[str, ...] | None]:
     """What is asked of `plan`, and the names of the items if they are given."""
-    require_one_of("question", question, get_args(Question))
+    require_one_of("question", question, tuple(QUESTIONS))
     if unknown := sorted(more.keys() - {it.name for it in fields(Setting)}):
         raise ValueError(f"{shown(unknown[0])} is no argument of a plan")
     names: tuple[str, ...] | None = None
@@ -383,18 +378,19 @@ def _asked(
     else:
         names = item_names(items)
         count = len(names)
+    tallied = QUESTIONS[question].data == "tallies"
     if k is None:
-        k = min(10, count - 1) if question == "topk" else 1
+        k = min(10, count - 1) if tallied else 1
     k = require_whole("k", k, 1, max(count - 1, 1))
     if phi is not None:
-        if gap is not None or question not in ("consensus", "winner", "agreement"):
+        if gap is not None or QUESTIONS[question].data != "ballots":
             raise ValueError(f"phi = {shown(phi)}; it goes with consensus, winner and agreement, and without a gap")
         if isinstance(phi, bool) or not isinstance(phi, int | float) or not 0 < phi < 1:
             raise ValueError(f"phi = {shown(phi)}; a spread in (0, 1) is needed")
         gap = (1 - phi) / (1 + phi)
     bounds = (1,) if answers is None else answers
     lead = 0.1
-    if question == "topk":
+    if tallied:
         unsaid = answers is None and "given" not in more
         share, lead = room(k, bounds, more.get("given", ()), count)
         if answers is None and more.get("trust", "curator") == "curator":
@@ -407,7 +403,7 @@ def _asked(
     return setting, names
 
 
-def best_error(question: Question, *, items: int, persons: int, epsilon: float, **asked: Any) -> float:
+def best_error(question: QuestionName, *, items: int, persons: int, epsilon: float, **asked: Any) -> float:
     """The error of the best choice of `plan`, which has the same arguments, in less than half of its time.
 
     Examples
@@ -520,7 +516,7 @@ def _needed(one: Candidate, drawn: Drawn) -> tuple[float | None, float | None]:
     setting, wanted = one.setting, one.setting.accuracy
     if wanted is None or not tag_of(one.mechanism).publishable:
         return None, None
-    within = 2.0**-5 if getattr(one, "simulated", False) else 2.0**-8
+    within = 2.0**-5 if one.simulated else 2.0**-8
 
     def enough(persons: float) -> bool:
         # below two people there is nothing to ask
@@ -559,7 +555,7 @@ def _least_epsilon(one: Candidate, wanted: float, within: float) -> float:
 
 def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Sequence[Choice]) -> str:
     """Why the best is the best."""
-    means = _ERRORS[setting.question]
+    means = setting.asks.error
     said = f"{best.error:.1%} {means} ({_split(best)})"
     safe = math.inf if best.elsewhere is None else best.elsewhere + _SLIGHT
     equals = [choice for choice in ranked if choice is not best and alike(choice, best) and choice.publishable]
@@ -571,7 +567,7 @@ def _reason(setting: Setting, best: Choice, second: Choice | None, ranked: Seque
     gap = second.error - best.error
     if best is not ranked[0] and best.elsewhere is not None and ranked[0].elsewhere is not None:
         said += f"; nearly as good as {ranked[0]}, which has {ranked[0].error:.1%}, and safer: where "
-        where = ELSEWHERE[setting.question] if setting.balanced is None else "there are many more people"
+        where = setting.asks.elsewhere if setting.balanced is None else "there are many more people"
         said += f"{where}, {best.elsewhere:.1%} against {ranked[0].elsewhere:.1%}"
         return said
     if gap <= _CLOSE * max(best.error, 0.01):

@@ -20,20 +20,15 @@ from dprank._require import (
 )
 from dprank.data.ballots import HEAVIEST
 from dprank.plan.laws import Noise
-from dprank.plan.tags import Question
 from dprank.privacy.guarantee import Adjacency
+from dprank.questions import QUESTIONS, Question, QuestionName
 
-__all__ = ["CAMP", "ELSEWHERE", "Candidate", "Drawn", "Measured", "Setting", "fewest", "louder", "room"]
+__all__ = ["CAMP", "Candidate", "Drawn", "Measured", "Setting", "fewest", "louder", "room"]
 
 #: Most items of what is planned: of a top k, and of orders.
 MOST_TALLIED, MOST_ORDERED = 10**8, 1000
-#: What else people may be, if nobody said: it decides between choices that are as good for those who are supposed.
-ELSEWHERE = {
-    "ranking": "half of the items are asked about four times as often",
-    "consensus": "four in ten have the halves of the order exchanged",
-    "winner": "four in ten have the halves of the order exchanged",
-}
-#: Share of the larger of two camps there.
+#: Share of the larger of two camps, where nobody said that there are any: it decides between choices that are as good
+#: for those who are supposed.
 CAMP = 0.6
 #: Most persons.
 MOST_PERSONS = 10**12
@@ -99,7 +94,7 @@ class Setting:
     0.8181818181818181
     """
 
-    question: Question
+    question: QuestionName
     n_items: int
     persons: int
     epsilon: float
@@ -126,8 +121,9 @@ class Setting:
     size: float = 0.05
 
     def __post_init__(self) -> None:
-        require_one_of("question", self.question, get_args(Question))
-        tallied = self.question == "topk"
+        require_one_of("question", self.question, tuple(QUESTIONS))
+        asks = self.asks
+        tallied = asks.data == "tallies"
         n_items = require_whole("items", self.n_items, 2, MOST_TALLIED if tallied else MOST_ORDERED)
         most = n_items if tallied else math.comb(n_items, 2)
         pairs = (
@@ -172,10 +168,10 @@ class Setting:
             share=_share(self.share),
             size=require_probability("size", self.size, 1e-6, 0.5),
         )
-        if self.protect == "answer" and self.question != "ranking":
+        if self.protect not in asks.units:
             raise ValueError(f"protect = 'answer', question = {self.question!r}; an answer alone is one of a ranking")
         of_ballots = (self.camps, self.named, self.unranked, self.max_weight)
-        if self.question not in ("consensus", "winner") and of_ballots != (None, None, None, 1):
+        if not asks.orders_ballots and of_ballots != (None, None, None, 1):
             raise ValueError(
                 f"camps, named, unranked and max_weight are of ballots that are put in order; question = "
                 f"{self.question!r}"
@@ -185,9 +181,9 @@ class Setting:
                 f"unranked = {self.unranked!r}, named = None; say how many places a ballot names: what is lost hangs "
                 "on it"
             )
-        if self.balanced is not None and self.question != "ranking":
+        if self.balanced is not None and asks.data != "comparisons":
             raise ValueError(f"balanced is of pairs of a ranking; question = {self.question!r}")
-        if self.design == "matching" and (self.question != "ranking" or max(self.given) > n_items // 2):
+        if self.design == "matching" and (asks.data != "comparisons" or max(self.given) > n_items // 2):
             raise ValueError(
                 f"design = 'matching', question = {self.question!r}, given = {max(self.given)}; of a ranking of "
                 f"{n_items} items at most {n_items // 2} answers have no item twice"
@@ -205,6 +201,11 @@ class Setting:
                 f"share = {self.share:g}, gap = {self.gap:g}, k = {self.k}; people would have {had:.3g} of these items "
                 f"on average, and give {each:.3g}: a smaller share or gap is needed"
             )
+
+    @property
+    def asks(self) -> Question:
+        """What is asked, with all that is known of it."""
+        return QUESTIONS[self.question]
 
     @property
     def partial(self) -> bool:
@@ -330,8 +331,8 @@ class Candidate(ABC):
     ('NoisyCounts', Drawn(noise='laplace', scale=4.0, value_scale=None))
     """
 
-    #: What `accuracy` is the chance of, in words.
-    means: ClassVar[str] = "two neighbours on the ladder come out in their order"
+    #: Whether releases of it are simulated, which takes longer.
+    simulated: ClassVar[bool] = False
 
     setting: Setting
     mechanism: str
@@ -377,5 +378,5 @@ class Candidate(ABC):
         return self.measured(drawn).error
 
     def elsewhere(self, drawn: Drawn) -> float | None:
-        """The error where people are not as supposed, see `ELSEWHERE`; None where nothing else is weighed."""
+        """The error where people are not as supposed, but as `Question.elsewhere` says; None if nobody does"""
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from dprank.mechanism import value_scale_of
 from dprank.plan.laws import (
     Spread,
     ladder_order_right,
@@ -30,15 +31,13 @@ class Counted(Candidate):
     ('laplace', 0.32)
     """
 
-    means = "the top k is right"
-
     @property
     def bound(self) -> int:
         return int(self.asked["per_person"])
 
     def drawn(self, epsilon: float) -> Drawn:
         made = self.made(epsilon)
-        return Drawn(made.noise, made.scale, getattr(made, "value_scale", None))
+        return Drawn(made.noise, made.scale, value_scale_of(made))
 
     def epsilon_of(self, ratio: float) -> float:
         if self.base.__class__.__name__ == "Oneshot" and self.base.value_scale is not None:

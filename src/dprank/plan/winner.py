@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +75,6 @@ class Winning(Candidate):
     >>> one.parameters["rule"], round(1 - one.measured(one.drawn(1.0)).error, 1)
     ('maximin', 0.9)
     """
-
-    means: ClassVar[str] = "the winner is right"
 
     def drawn(self, epsilon: float) -> Drawn:
         return Drawn("exponential", self.made(epsilon).scale)

@@ -20,6 +20,7 @@ from dprank._require import (
     settle,
 )
 from dprank.data.tallies import Tallies, counted, finite, require_exact_values, require_items, require_k
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Adjacency, Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import SecureSource, Source, require_source
 from dprank.privacy.published import Published
@@ -104,6 +105,12 @@ class JointExponential:
     >>> mechanism.release([90, 10, 70, 0], dprank.SECURE).items.shape
     (2,)
     """
+
+    card: ClassVar[Card] = Card(
+        question="topk",
+        how="k items drawn together, the likelier the larger their counts",
+        adjacency=True,
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from dprank._require import WrongType, as_array, no_data, require_positive, require_real, require_whole, settle
 from dprank.data.bounding import kept as kept_rows
 from dprank.data.tallies import Tallies, require_items, require_k
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.kept import kept_for, kept_loss
 from dprank.privacy.noise import SECURE, SecureSource, Source, best_first, require_source
@@ -118,6 +119,13 @@ class LocalTopK:
     >>> words.aggregate(reports, SECURE).guarantee.model
     'local'
     """
+
+    card: ClassVar[Card] = Card(
+        question="topk",
+        how="everybody sends a random set that favours their own items",
+        trust="nobody",
+        gives=("values",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

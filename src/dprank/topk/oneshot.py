@@ -23,6 +23,7 @@ from dprank._require import (
 )
 from dprank.data.count_files import Counts
 from dprank.data.tallies import MOST_CHOSEN, Tallies, counted, finite, require_exact_values, require_items, require_k
+from dprank.mechanism import Card
 from dprank.privacy import noise as noises
 from dprank.privacy.gaussian import zcdp
 from dprank.privacy.guarantee import Adjacency, Guarantee, compose, require_promise, require_scale
@@ -113,6 +114,14 @@ class Oneshot:
     >>> len(mechanism.release(patients, dprank.SECURE).items)
     2
     """
+
+    card: ClassVar[Card] = Card(
+        question="topk",
+        how="noise on every count, once; the k largest are named",
+        delta=True,
+        adjacency=True,
+        gives=("values",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

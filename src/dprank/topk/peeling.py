@@ -20,6 +20,7 @@ from dprank.data.tallies import (
     require_items,
     require_k,
 )
+from dprank.mechanism import Card
 from dprank.privacy.composition import Composition, require_spare
 from dprank.privacy.guarantee import Adjacency, Guarantee, require_promise, require_scale
 from dprank.privacy.noise import SecureSource, require_source
@@ -97,6 +98,13 @@ class Peeling:
     >>> mechanism.release([90, 10, 50, 0], dprank.SECURE).items.shape
     (2,)
     """
+
+    card: ClassVar[Card] = Card(
+        question="topk",
+        how="k rounds of noise on every count that is left; the largest is named",
+        delta=True,
+        adjacency=True,
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

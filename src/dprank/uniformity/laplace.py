@@ -22,6 +22,7 @@ from dprank._require import (
 )
 from dprank._search import least_whole_under
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Law, require_drawable, require_source
@@ -110,6 +111,12 @@ class LaplaceUnif:
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="noise on how many disagree about random pairs",
+        gives=("p_value",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

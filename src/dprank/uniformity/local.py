@@ -21,6 +21,7 @@ from dprank._require import (
 )
 from dprank.data.kendall import as_positions
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
 from dprank.privacy.published import Published
@@ -102,6 +103,13 @@ class LocalPairs(_Randomised):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="everybody sends the order of some pairs; a coin may reverse each",
+        trust="nobody",
+        gives=("p_value",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True
@@ -247,6 +255,13 @@ class LocalOneBit(_Randomised):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="everybody sends the order of one pair; a coin may reverse it",
+        trust="nobody",
+        gives=("p_value",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dprank._require import as_array, require_positive, require_probability, require_whole, settle
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.noise import Source, require_source
 from dprank.privacy.published import Published, on_steps
@@ -95,6 +96,14 @@ class LocalTwoStage(_Randomised):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="some send the order of a pair, others whether they agree with them; a coin may reverse each answer",
+        trust="nobody",
+        gives=("p_value",),
+        needs="half of the people are asked after the others have answered",
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

@@ -25,6 +25,7 @@ from dprank._require import (
 )
 from dprank._search import least_whole
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy import noise
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import require_drawable, require_source
@@ -113,6 +114,12 @@ class NoisyNorm:
     (True, 0.001)
     """
 
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="noise on how strongly all ballots together lean",
+        gives=("p_value",),
+    )
+
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True
     #: What a release shows, and what it is a function of.
@@ -187,6 +194,11 @@ class NoisyNorm:
         epsilon = require_positive("epsilon", epsilon)
         free = cls(n_items, n_voters, 1.0, statistic=statistic, size=size, steps=steps, null_draws=null_draws)
         return replace(free, scale=require_drawable(epsilon, ratio_up(free.steps, epsilon)))
+
+    @property
+    def least_p_value(self) -> float | None:
+        """The least p-value that simulated null data can show, for ranks; None for pairs, whose null law is exact."""
+        return 1 / (1 + self.null_draws) if self.statistic == "ranks" else None
 
     @property
     def squared_sensitivity(self) -> int:

@@ -26,6 +26,7 @@ from dprank._require import (
 )
 from dprank._search import least_whole, least_whole_under
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Guarantee, ratio_up, require_scale
 from dprank.privacy.noise import Source, require_drawable, require_source
 from dprank.privacy.published import Published, on_steps
@@ -104,6 +105,13 @@ class OptimalVote(_Batches):
     >>> test.release(agreeing, rng=np.random.default_rng(1)).reject
     True
     """
+
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="noise on how many batches of voters agree within",
+        delta=True,
+        gives=("p_value",),
+    )
 
     #: `dprank.SECURE` may draw for this class, and for no heir that does not say so too.
     for_publication: ClassVar[bool] = True

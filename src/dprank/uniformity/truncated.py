@@ -20,6 +20,7 @@ from dprank._require import (
     settle,
 )
 from dprank.data.rankings import Rankings, require_rankings
+from dprank.mechanism import Card
 from dprank.privacy.guarantee import Guarantee
 from dprank.privacy.published import Published
 from dprank.release import Decision, source_of
@@ -73,6 +74,12 @@ class Trun:
     >>> test.coin
     0.1
     """
+
+    card: ClassVar[Card] = Card(
+        question="agreement",
+        how="a coin that is the likelier to reject the more voters agree",
+        needs="research: floats draw its coins",
+    )
 
     #: What a release shows, and what it is a function of.
     publishes: ClassVar[tuple[Published, ...]] = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from companion.chapters.which_method.table import heat_of
 from companion.instruments.sweep import stream
 from companion.ledger.claim import Check, claim, printed
 from dprank.plan.planner import Choice, Plan, named, plan
-from dprank.plan.tags import Question
+from dprank.questions import QUESTIONS
 
 __all__ = ["BARS", "CELL", "advised", "check_advice", "check_again", "plan_for", "rerun", "some", "standing"]
 
@@ -57,7 +57,7 @@ def plan_for(heat: Mapping[str, Any], epsilon: float, delta: float, trust: str) 
 
 def some(frame: pd.DataFrame, number: int) -> pd.DataFrame:
     """The rows of so many random cells, a heat, an epsilon and a trust, of questions that a plan answers."""
-    cells = frame.loc[frame["question"].isin(get_args(Question)), CELL].drop_duplicates()
+    cells = frame.loc[frame["question"].isin([*QUESTIONS]), CELL].drop_duplicates()
     picked = stream("arena: advice", {"cells": number}).permutation(len(cells))[:number]
     return frame.merge(cells.iloc[picked])
 
@@ -82,7 +82,7 @@ def advised(frame: pd.DataFrame) -> pd.DataFrame:
     ``close``: the plan says that it is too close to call.
     """
     rows = []
-    frame = frame[frame["question"].isin(get_args(Question))]
+    frame = frame[frame["question"].isin([*QUESTIONS])]
     for delta in (0.0, DELTA):
         for cell, group in standing(frame, delta).groupby(CELL):
             where = dict(zip(CELL, cell, strict=True))

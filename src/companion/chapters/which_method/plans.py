@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import joblib
 import numpy as np
@@ -21,7 +21,8 @@ from companion.chapters.which_method.populations import CAMP
 from companion.instruments.sweep import stream
 from companion.ledger.files import find_root
 from dprank.plan.planner import Plan
-from dprank.plan.tags import TAGS, Question, choosable
+from dprank.plan.tags import TAGS, choosable
+from dprank.questions import QUESTIONS
 
 __all__ = ["KEY", "SUPPOSED", "TOLD", "again", "asked", "due", "load", "needed_of", "update"]
 
@@ -57,7 +58,7 @@ def load(root: Path | None = None) -> pd.DataFrame:
 
 def due() -> Iterator[dict[str, Any]]:
     """All that is asked, of sizes that the arena has measured; a delta where some mechanism can spend it."""
-    for question in get_args(Question):
+    for question in QUESTIONS:
         sizes = [it for it in heats() if (it["question"], it["data"]) == (question, SUPPOSED[question])]
         for trust in ("curator", "nobody"):
             spent = any(TAGS[name].delta for name in choosable(question, trust))
