@@ -7,9 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+import fastjsonschema
 from jsonschema import Draft202012Validator
 
 from dprank.publication import OLDER, identifier, json_schema, opened, read_publication
+
+#: Words of drafts after the seventh.
+LATER = {"$anchor", "$dynamicRef", "dependentSchemas", "maxContains", "minContains", "prefixItems", "unevaluatedItems",
+         "unevaluatedProperties"}  # fmt: skip
 
 
 @cache
@@ -18,6 +23,26 @@ def validator() -> Any:
     schema = json_schema()
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
+
+
+@cache
+def quick() -> Callable[[Any], Any]:
+    """Code that refuses what the schema refuses, in a tenth of the time, and says less: it knows draft 7."""
+    compiled: Callable[[Any], Any] = fastjsonschema.compile(
+        as_draft_7(json_schema()) | {"$schema": "http://json-schema.org/draft-07/schema#"}
+    )
+    return compiled
+
+
+def as_draft_7(schema: Any) -> Any:
+    """The same, where one word has another name; what draft 7 does not know, or passes over beside $ref, is refused."""
+    if isinstance(schema, list):
+        return [as_draft_7(it) for it in schema]
+    if not isinstance(schema, dict):
+        return schema
+    assert not LATER & {*schema}, LATER & {*schema}
+    assert "$ref" not in schema or {*schema} <= {"$ref", "description"}, schema
+    return {"dependencies" if key == "dependentRequired" else key: as_draft_7(it) for key, it in schema.items()}
 
 
 def faults(text: str) -> list[str]:
@@ -30,7 +55,10 @@ def validated(written: Callable[[Mapping[str, Any]], str]) -> Callable[[Mapping[
 
     def writer(file: Mapping[str, Any]) -> str:
         text = written(file)
-        assert not faults(text), faults(text)
+        try:
+            quick()(json.loads(text))
+        except fastjsonschema.JsonSchemaException as refused:
+            raise AssertionError(faults(text)) from refused
         return text
 
     return writer

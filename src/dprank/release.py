@@ -8,6 +8,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, fields
+from functools import cached_property
 from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
@@ -112,7 +113,7 @@ class Release(FrozenFields):
         require_one_of("source", self.source, (*get_args(Origin), None))
         super().__post_init__()
 
-    @property
+    @cached_property  # a file, and what is said of it, ask for it thirty times
     def guarantee(self) -> Guarantee | None:
         """What the mechanism promises of all of it; None where that is nothing."""
         return getattr(self.mechanism, "guarantee", None)

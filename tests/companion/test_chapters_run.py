@@ -91,12 +91,12 @@ def alone(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., nbformat.NotebookNode]:
-    """By bare papermill, but for where its kernel comes from."""
+    """By bare papermill, but for where its kernel comes from, and that it writes no file before and after each cell."""
 
-    def executed(road: Path, out: Path, own: dict[str, Any], **options: Any) -> nbformat.NotebookNode:
+    def executed(road: Path, own: dict[str, Any], **options: Any) -> nbformat.NotebookNode:
         monkeypatch.delenv("PYTEST_CURRENT_TEST")  # kernels have one parent as long as the variables are the same
         options |= {"kernel_manager_class": Forking, "progress_bar": False}
-        return papermill.execute_notebook(road, out, own, **options)
+        return papermill.execute_notebook(road, None, own, **options)
 
     return executed
 
@@ -113,7 +113,7 @@ def test_figures_and_numbers_follow_from_the_parameters(
     brought = [it for it in sources().closure(it.source for it in code(road)) if not it.startswith("src/dprank/")]
     notebook = along(road.stem, pages, load_ledger(ROOT), ROOT, brought, "0")
     nbformat.write(notebook, tmp_path / road.name)
-    ran = run(tmp_path / road.name, tmp_path / "ran.ipynb", {changed.name: other(changed)}, cwd=tmp_path)
+    ran = run(tmp_path / road.name, {changed.name: other(changed)}, cwd=tmp_path)
     moved = {
         it.kind for it in entries(road.stem, ran) if committed().get((road.stem, it.kind, it.name)) != list(it.rows)
     }
@@ -122,7 +122,7 @@ def test_figures_and_numbers_follow_from_the_parameters(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("road", ROADS, ids=lambda road: road.stem)
-def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path, run: Callable[..., nbformat.NotebookNode]) -> None:
+def test_what_is_not_allowed_is_one_line(road: Path, run: Callable[..., nbformat.NotebookNode]) -> None:
     """Each of its parameters, too large and of another type; one of them by papermill, which shows the line alone."""
     known = parameters(road)
     lines = {
@@ -135,7 +135,7 @@ def test_what_is_not_allowed_is_one_line(road: Path, tmp_path: Path, run: Callab
             fitted(known, {name: value})
     (name, value), line = list(lines.items())[-1 - ROADS.index(road) % 2]
     with pytest.raises(papermill.PapermillExecutionError) as error:
-        run(road, tmp_path / "out.ipynb", {name: value})
+        run(road, {name: value})
     assert error.value.traceback == [line]
 
 

@@ -5,10 +5,11 @@ import json
 import subprocess
 import sys
 
+import fastjsonschema
 import numpy as np
 import pytest
 from mutations import releases
-from published import faults, of_version_02, signed, validator
+from published import faults, of_version_02, quick, signed, validator
 
 import dprank
 from dprank.cli.path import said
@@ -168,6 +169,36 @@ def test_the_schema_tells_files_from_others():
         {"id": "x"}, {"kind": "Decision"}, {"day": "today"}, {"bound": 3}, {"more": 1},
     ):  # fmt: skip
         assert not validator().is_valid(file | change), change
+
+
+def changed(value, file):
+    """The file with each of its values, at any depth, replaced by others or left out, one at a time."""
+    keys = range(len(value)) if isinstance(value, list) else list(value) if isinstance(value, dict) else ()
+    for key in keys:
+        kept = value[key]
+        for other in (None, "x", -1, []):
+            value[key] = other
+            yield file
+        value[key] = kept
+        yield from changed(kept, file)
+        if isinstance(value, dict):
+            del value[key]
+            yield file
+            value[key] = kept
+
+
+@pytest.mark.parametrize("name", ["agreement", "matrix", "net"])
+def test_what_reads_the_schema_quickly_reads_the_same(name):
+    file, refused = made(name), 0
+    for other in changed(file, file):
+        try:
+            quick()(other)
+        except fastjsonschema.JsonSchemaException:
+            refused += 1
+            assert not validator().is_valid(other), other
+        else:
+            assert validator().is_valid(other), other
+    assert refused > 200
 
 
 # --- forty that say what is not so -----------------------------------------------------------------------------------
