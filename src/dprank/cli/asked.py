@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from dprank.data.answers import SAID
+from dprank.data.forms import BALLOT_FILES
 
 __all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "orders_as_text", "require_said"]
 
 #: How each thing that a declaration lacks is said.
 SAY = {
     "items": "--items (all of them, by names or a text file: what the data hold is no public list)",
-    "listed": "--items (all of them; to name a file of PrefLib there makes its list public)",
+    "listed": "--items (all of them; to name the file there, as one of PrefLib, makes its list public)",
     "person": "--person (the column that says who)",
     "answers": f"--map (what an answer means: {SAID})",
     "whose": "--person or --ballot (the column that says which rows are one ballot)",
@@ -24,8 +25,8 @@ SAY = {
 }
 #: Flags that say what a row is, by what it is; and the questions that take it.
 FLAGS = {
-    "ballots": "wide long orders ranks ballots unranked repeated ballot weight max-weight times thousands best lowest "
-    "withdrawn",
+    "ballots": "wide long orders ranks form ballots unranked repeated ballot weight max-weight times thousands best "
+    "lowest withdrawn",
     "comparisons": "comparisons pairs",
     "tallies": "item per-person",
 }
@@ -70,7 +71,7 @@ def lacking(keys: Mapping[str, Any]) -> list[str]:
     ['items', 'ballots']
     """
     kind, form = keys.get("kind"), keys.get("form")
-    lacks = [] if keys.get("items") else ["listed" if form == "preflib" else "items"]
+    lacks = [] if keys.get("items") else ["listed" if any(form == it.name for it in BALLOT_FILES) else "items"]
     if kind == "comparisons" and keys.get("answers") is None:
         lacks.append("answers")
     if kind == "tallies" and keys.get("person") is None:

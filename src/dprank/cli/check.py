@@ -29,6 +29,7 @@ from dprank.cli.options import (
     Clean,
     Columns,
     File,
+    Held,
     Item,
     Items,
     Long,
@@ -89,6 +90,7 @@ def check(
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     item: Item = None,
     items: Items = None,
     person: Person = None,
@@ -122,7 +124,16 @@ def check(
     --out plan.toml
     """
     form = form_of(
-        file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders, ranks=ranks
+        file,
+        plan,
+        comparisons=comparisons,
+        pairs=pairs,
+        item=item,
+        wide=wide,
+        long=long,
+        orders=orders,
+        ranks=ranks,
+        held=held,
     )
     if plan is None and not form:
         if told := orders_as_text(file):
@@ -205,7 +216,7 @@ def _counted(declared: Declaration) -> str:
     """What is counted as one: a row, or what a row holds, or stands for, several of."""
     if (declared.kind, declared.form) == ("comparisons", "wide"):
         return "answers"
-    return "rows" if declared.times in (None, "none") and declared.form != "preflib" else "ballots"
+    return "rows" if declared.times in (None, "none") and not declared.held else "ballots"
 
 
 def _some(names: list[str]) -> str:

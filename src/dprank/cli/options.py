@@ -24,7 +24,7 @@ from dprank.data.answers import SAID
 from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import FORMS, MEANINGS, Declaration, declared_part, release_part
 from dprank.data.files import require_regular
-from dprank.data.preflib import is_preflib, read_alternatives
+from dprank.data.forms import BALLOT_FILES, Form, candidates_of, form_called, form_named, forms_like
 
 __all__ = [
     "about",
@@ -43,7 +43,8 @@ __all__ = [
 
 _FILE = (
     "CSV, JSON or JSON lines, also in .gz or .zst; .xlsx, .ods; Parquet, a folder of it, Arrow, Feather; .sav, .dta; "
-    "a database, with --sql; or of PrefLib: .soc, .toc, .soi, .toi, .wmd. - is standard input."
+    "a database, with --sql; or of ballots: PrefLib (.soc, .toc, .soi, .toi, .wmd), .blt, .abif, .cvotes. "
+    "- is standard input."
 )
 File = Annotated[Path, typer.Argument(help=_FILE)]
 MaybeFile = Annotated[Path | None, typer.Argument(help=_FILE)]
@@ -51,7 +52,7 @@ Items = Annotated[
     str | None,
     typer.Option(
         help="All items, with commas between; or a text file with one a line. Never read off the data: to name a "
-        "file of PrefLib here makes its list of alternatives public."
+        "file of PrefLib, BLT or the like here makes its list of candidates public."
     ),
 ]
 Person = Annotated[str | None, typer.Option(help="The column that says who.")]
@@ -138,6 +139,14 @@ Ranks = Annotated[
     str | None,
     typer.Option(
         "--ranks", help="Ballots with a column a place, which holds an item: the columns, best first: first,second."
+    ),
+]
+Held = Annotated[
+    str | None,
+    typer.Option(
+        "--form",
+        help="What a file is that names its candidates, where its own name does not say it: "
+        f"{', '.join(it.name for it in BALLOT_FILES)}.",
     ),
 ]
 Pairs = Annotated[
@@ -340,6 +349,7 @@ def form_of(
     long: str | None = None,
     orders: str | None = None,
     ranks: str | None = None,
+    held: str | None = None,
 ) -> dict[str, Any]:
     """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan."""
     said: dict[str, dict[str, Any]] = {}
@@ -360,10 +370,12 @@ def form_of(
         said["--orders"] = {"kind": "ballots", "form": "orders", "columns": (orders,)}
     if ranks:
         said["--ranks"] = {"kind": "ballots", "form": "ranks", "columns": listed(ranks)}
+    if held is not None:
+        said["--form"] = {"kind": "ballots", "form": form_named(held).name, "columns": ()}
     if len(said) > 1:
         raise ValueError(f"{', '.join(said)} say different things; one of them says what a row is")
-    if not said and plan is None and is_preflib(file):
-        return {"kind": "ballots", "form": "preflib", "columns": ()}
+    if not said and plan is None and (called := form_called(file)):
+        return {"kind": "ballots", "form": called.name, "columns": ()}
     return next(iter(said.values()), {})
 
 
@@ -393,7 +405,7 @@ def declaration_of(
     silent: tuple[str, ...] = ()
     given: dict[str, Any] = form | {"person": person, "clean": listed(clean) or None} | rest
     if items is not None:
-        given["items"] = _items(items)
+        given["items"] = _items(items, form.get("form", base.get("form")), rest.get("layout") or base.get("layout"))
     if answers is not None:
         if form.get("kind", base["kind"]) == "ballots":
             places = paired("map", listed(answers))
@@ -412,7 +424,8 @@ def declaration_of(
         raise ValueError(f"kind = {shown(merged['kind'])} {said}; this takes {kind}: {TAKEN.get(merged['kind'], '')}")
     require_said(merged, also)
     if not merged["items"]:
-        listing = " (or name a file of PrefLib there, which makes its list public)" * (form.get("form") == "preflib")
+        held = any(form.get("form") == it.name for it in BALLOT_FILES)
+        listing = " (or name the file there, which makes its list public)" * held
         raise ValueError(
             f"items are missing; say all of them with --items{listing}: what the data hold is no public list"
         )
@@ -462,12 +475,20 @@ def about(file: Path) -> Iterator[None]:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _items(said: str) -> tuple[str, ...]:
+def _items(said: str, form: Any = None, layout: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     path = Path(said)
-    if is_preflib(path):
+    if held := form_called(path) or _listing(path, form):
+        names = candidates_of(path, held, (layout or {}).get("encoding"))
         print(visible(f"dprank: items: those that {path} lists are taken as public"), file=sys.stderr)
-        return read_alternatives(path)
+        return names
     return named(said)
+
+
+def _listing(path: Path, form: Any) -> Form | None:
+    """The format of a file that names candidates, where that is no list of names."""
+    with suppress(OSError, ValueError):
+        return next((it for it in forms_like(path) if it.name == form), None) if path.is_file() else None
+    return None
 
 
 def named(said: str, flag: str = "items", least: int = 2) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from dprank.cli.options import (
     Delta,
     Epsilon,
     File,
+    Held,
     Item,
     Items,
     Long,
@@ -245,6 +246,7 @@ def consensus(
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     ballots: Ballots = None,
     unranked: Unranked = None,
     repeated: Repeated = None,
@@ -287,7 +289,7 @@ def consensus(
     """
     declared = _ballots(
         plan,
-        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks),
+        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks, held=held),
         items=items,
         person=person,
         clean=clean,
@@ -347,6 +349,7 @@ def winner(
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     ballots: Ballots = None,
     unranked: Unranked = None,
     repeated: Repeated = None,
@@ -388,7 +391,7 @@ def winner(
     """
     declared = _ballots(
         plan,
-        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks),
+        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks, held=held),
         items=items,
         person=person,
         clean=clean,
@@ -444,6 +447,7 @@ def agreement(
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     ballots: Ballots = None,
     unranked: Unranked = None,
     repeated: Repeated = None,
@@ -483,7 +487,7 @@ def agreement(
     """
     declared = _ballots(
         plan,
-        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks),
+        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks, held=held),
         items=items,
         person=person,
         clean=clean,

@@ -34,10 +34,11 @@ from dprank.data.amounts import count_of
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
+from dprank.data.forms import form_named
+from dprank.data.layout import Layout
 from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, counts, place_reader
-from dprank.data.preflib import read_preflib
 
-__all__ = ["long", "orders", "preflib", "ranks", "wide"]
+__all__ = ["long", "of_file", "orders", "ranks", "wide"]
 
 
 def wide(table: Table) -> Intake:
@@ -293,7 +294,7 @@ def _one_each(
 
 
 class _Counted:
-    """The ballots of a PrefLib file as a table whose rows they are."""
+    """The ballots of a file that names its candidates, as a table whose rows they are."""
 
     def __init__(self, declared: Any, rows: int, said: str) -> None:
         self.declared, self.said, self.ledger = declared, said, Ledger(rows)
@@ -302,11 +303,14 @@ class _Counted:
         return self.ledger.done(data, self.said)
 
 
-def preflib(declared: Any, path: Any) -> Intake:
-    """Every ballot of a file as a row of its own."""
-    file = read_preflib(path)
+def of_file(declared: Any, path: Any) -> Intake:
+    """Every ballot of a file that names its candidates as a row of its own."""
+    file = form_named(declared.form).read(path, Layout.of(declared.layout).encoding)
+    if file.voters * len(declared.items) > MOST_AT_ONCE:
+        raise ValueError(f"{path}: more ballots than {MOST_AT_ONCE:,} places have room for")
     clean, names = cleaner(declared.clean, declared.aliases), Names(declared)
-    at = np.array([names.code(clean(name)) for name in file.names])
+    coded = [(name, names.code(clean(name))) for name in file.names]
+    at = np.array([AWAY if code < 0 and name in file.withdrawn else code for name, code in coded], np.int64)
     table, read = _Counted(declared, file.voters, file.said), int(file.counts.sum())
     table.ledger.leave_out(np.arange(file.voters) >= read, "no such order")
     table.ledger.misread.update(file.others)
@@ -329,4 +333,4 @@ def preflib(declared: Any, path: Any) -> Intake:
     values = np.vstack([said.places, nothing])[each]
     whose = {"rows": np.arange(file.voters), "person": None, "weight": None}
     of = {it: np.append(of, False)[each] for it, of in said.of(slice(None)).items()}
-    return replace(_cast(table, values, whose | of), absent=file.voters - read)
+    return replace(_cast(table, values, whose | of), absent=file.absent)

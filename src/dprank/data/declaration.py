@@ -17,6 +17,7 @@ from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
 from dprank.data.files import require_path, require_regular
+from dprank.data.forms import BALLOT_FILES, form_named
 from dprank.data.headers import UNNAMED
 from dprank.data.intake import pair_of, read_file
 from dprank.data.layout import Layout
@@ -40,9 +41,12 @@ Completeness = Literal["full", "tied", "partial"]
 #: How rows say it, and the columns that each form needs; the first is the default.
 FORMS: dict[str, dict[str, tuple[str, ...]]] = {
     "comparisons": {"long": ("first", "second", "answer"), "wide": ()},
-    "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "ranks": ("best",), "preflib": ()},
+    "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "ranks": ("best",)},
     "tallies": {"long": ("item",)},
 }
+#: Files that name their candidates need none.
+HELD = tuple(it.name for it in BALLOT_FILES)
+FORMS["ballots"] |= dict.fromkeys(HELD, ())
 #: Keys that some kinds alone have.
 OF = {
     "answers": ("comparisons",),
@@ -135,7 +139,9 @@ class Declaration:
         Of comparisons "long", a row an answer (columns: first item, second item, answer), or "wide", a row a
         questionnaire and a column a pair. Of ballots "wide", a column an item that holds its place, 1 for the best;
         "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``; "ranks", a column
-        a place, best first, which holds an item; "preflib". Of tallies "long" (column: item). The first is the default.
+        a place, best first, which holds an item; or a file that names its candidates, one of
+        `dprank.data.forms.BALLOT_FILES`, as "preflib" or "blt". Of tallies "long" (column: item). The first is the
+        default.
     pairs : mapping of str to str, or sequence of str, optional
         Of a wide questionnaire: its columns, and what each asks, like ``Pay vs Hours``. Without it all columns that are
         named so, by two declared items.
@@ -257,8 +263,11 @@ class Declaration:
         if aliases is not None:
             _texts("aliases", [*_table("aliases", aliases), *aliases.values()])
         settle(self, layout=Layout.of(self.layout).said or None)
-        if self.layout is not None and form == "preflib":
-            raise ValueError(f"layout = {shown(next(iter(self.layout)))}; a file of PrefLib says all that of itself")
+        if form in HELD:
+            file = form_named(form)
+            said = [it for it in self.layout or () if it != "encoding" or file.says_encoding]
+            if said:
+                raise ValueError(f"layout = {shown(said[0])}; {file.words} says all that of itself")
         clean = cleaner(rules, aliases)
         items = item_names([name.strip() for name in item_names(self.items)])
         for at, name in enumerate(items):  # what cannot be written is refused before anything is spent
@@ -306,7 +315,7 @@ class Declaration:
             if given and self.kind not in OF_CODES[name]:
                 raise ValueError(f"{name} = {shown(given[0])}; {self.kind} have none")
             clean = cleaner(self.clean, self.aliases)
-            if (name == "withdrawn" or self.form in ("orders", "ranks", "preflib")) and (
+            if (name == "withdrawn" or self.form in ("orders", "ranks", *HELD)) and (
                 both := [it for it in given if clean(it) in codes]
             ):
                 raise ValueError(f"{name} = {shown(both[0])}; it is an item")
@@ -375,9 +384,10 @@ class Declaration:
         if self.max_weight is not None:
             settle(self, max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST))
         for name in ("person", "weight"):
-            if self.form == "preflib" and getattr(self, name) is not None:
+            if self.form in HELD and getattr(self, name) is not None:
                 raise ValueError(
-                    f"{name} = {shown(getattr(self, name))}; a file of PrefLib counts ballots and has none"
+                    f"{name} = {shown(getattr(self, name))}; {form_named(str(self.form)).words} counts ballots and has "
+                    "none"
                 )
         if self.ballot is not None and self.form != "long":
             raise ValueError(f"ballot = {shown(self.ballot)}; only long ballots have several rows")
@@ -392,6 +402,17 @@ class Declaration:
                 f"items: {shown(marks[0])} holds {sign} or =, which stand between items of an order{ties or other}"
             )
         settle(self, ballots=ballots, repeated=repeated)
+
+    @property
+    def held(self) -> bool:
+        """Whether the file names its candidates, as one of PrefLib does.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"], form="blt", ballots="tied").held
+        True
+        """
+        return self.form in HELD
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -443,6 +464,8 @@ class Declaration:
             rules["answers"] = MEANT[self.answers] if isinstance(self.answers, str) else told_answers(self.answers)
         if self.times not in (None, "none"):
             rules["times"] = "a row stands for as many ballots as it says"
+        if self.form in HELD[1:]:
+            rules["times"] = "a line stands for as many ballots as it says"
         if self.thousands is not None:
             what = "nothing" if self.thousands == "none" else "a blank" if self.thousands == " " else self.thousands
             rules["numbers"] = f"of ballots, and weights, have {what} between thousands"

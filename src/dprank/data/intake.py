@@ -14,8 +14,8 @@ from dprank.data.accounts import BEYOND, BLANK, NOBODY, REASONS, Intake, Table, 
 from dprank.data.answers import codes_of, says_nothing, twice_points
 from dprank.data.comparisons import Comparisons
 from dprank.data.files import require_path
+from dprank.data.forms import form_called
 from dprank.data.headers import no_pair
-from dprank.data.preflib import is_preflib
 from dprank.data.tallies import Tallies
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def read_file(declared: Declaration, path: Any) -> Intake:
         Naming the file, and what it is not or lacks.
     """
     path = require_path(path)
-    if declared.form == "preflib":
-        return casting.preflib(declared, path)
-    if is_preflib(path):
-        raise ValueError(f"{path} is a file of PrefLib; form = 'preflib' reads it")
+    if declared.held:
+        return casting.of_file(declared, path)
+    if called := form_called(path):
+        raise ValueError(f"{path} is {called.words}; form = {called.name!r} reads it")
     table = Table(declared, path)
     table.require()
     form = {

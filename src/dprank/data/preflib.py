@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import MOST_AT_ONCE, require_extra
-from dprank.data.files import require_path, require_plain
+from dprank.data.files import require_path
+from dprank.data.packed import unpacked
 from dprank.data.sniffing import decoded
 
 __all__ = ["KINDS", "PrefLib", "is_preflib", "read_alternatives", "read_preflib"]
@@ -83,6 +84,16 @@ class PrefLib:
     voters: int
     others: tuple[str, ...] = ()
     beyond: int = 0
+
+    #: None has withdrawn, and the file lists all.
+    withdrawn: tuple[str, ...] = ()
+    listed: bool = True
+    hint: str = ""
+
+    @property
+    def absent(self) -> int:
+        """How many ballots the header counts and no line holds."""
+        return self.voters - int(self.counts.sum())
 
     @property
     def said(self) -> str:
@@ -156,7 +167,7 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
         raise ValueError(f"{name}: no PrefLib file of orders; .{', .'.join(KINDS)} are")
     # preflibtools first: who lacks it should not mend a file before hearing of it
     tools = require_extra("preflibtools.instances", "preflib", f"{name}: PrefLib")
-    lines = decoded(name, require_plain(path).read_bytes(), _in_header).text.split("\n")
+    lines = decoded(name, unpacked(path), _in_header).text.split("\n")
     refuse = _refuser(name)
     fields, names, body = _header(lines, kind, refuse)
     head, m = [line.strip() for line in lines if line.strip()][: -len(body) or None], len(names)
@@ -185,7 +196,9 @@ def _in_header(above: str) -> bool:
 
 
 def _suffix(path: Any) -> str:
-    return Path(path).suffix.lower().removeprefix(".")
+    name = Path(path)
+    name = name.with_suffix("") if name.suffix.lower() in (".gz", ".zst") else name
+    return name.suffix.lower().removeprefix(".")
 
 
 def _refuser(name: str) -> Callable[[int, str], ValueError]:

@@ -1,0 +1,94 @@
+"""Small files of the kinds that people have, by writers of our own: the same ballots in every format."""
+
+from typing import NamedTuple
+
+CANDIDATES = ("Amy Lee", "Bob", "Chuck", "Dó")
+
+
+class Cast(NamedTuple):
+    """So many ballots: best first, what is tied together, candidates from 0."""
+
+    times: int
+    order: tuple[tuple[int, ...], ...]
+
+
+#: With ties, left out, nothing at all, and one order twice.
+PROFILE = (
+    Cast(12, ((3,), (0,), (2,), (1,))),
+    Cast(7, ((0,), (1,))),
+    Cast(3, ((2,), (0, 1))),
+    Cast(1, ()),
+    Cast(2, ((1,),)),
+    Cast(5, ((0,), (1,))),
+)
+#: For formats without ties.
+STRICT = tuple(it for it in PROFILE if all(len(tied) == 1 for tied in it.order))
+
+
+def blt(profile=PROFILE, names=CANDIDATES, withdrawn=()):
+    """As OpaVote writes it."""
+    gone = [" ".join(f"-{it + 1}" for it in withdrawn)] if withdrawn else []
+    lines = [
+        " ".join([str(times), *("=".join(str(it + 1) for it in tied) for tied in order), "0"])
+        for times, order in profile
+    ]
+    return "\n".join([f"{len(names)} 1", *gone, *lines, "0", *(f'"{it}"' for it in names), '"The club"', ""])
+
+
+def abif(profile=PROFILE, names=CANDIDATES):
+    """With short names, and a line of metadata."""
+    short = [f"C{at}" for at in range(len(names))]
+    lines = [f"{times}:" + ">".join("=".join(short[it] for it in tied) for tied in order) for times, order in profile]
+    listed = [f"={it}:[{name}]" for it, name in zip(short, names, strict=True)]
+    return "\n".join(['{version: "0.1"}', *listed, "# ballots", *lines, ""])
+
+
+def cvotes(profile=PROFILE, names=CANDIDATES):
+    """As CondorcetVote writes it."""
+    orders = [" > ".join(" = ".join(names[it] for it in tied) for tied in order) for _, order in profile]
+    lines = [f"{order or '/EMPTY_RANKING/'} * {times}" for (times, _), order in zip(profile, orders, strict=True)]
+    return "\n".join([f"#/Candidates: {' ; '.join(names)}", "#/Implicit Ranking: false", "", *lines, ""])
+
+
+def scottish(profile=STRICT, names=CANDIDATES):
+    """As in scot-elex."""
+    lines = ["".join(f"{it}," for it in (times, *(tied[0] + 1 for tied in order))) for times, order in profile]
+    listed = [f'"Candidate {at}","{name}","Party {at} (P{at})",' for at, name in enumerate(names, 1)]
+    return "\n".join([f"{len(names)},2,", *lines, *listed, '"Ward 5",', ""])
+
+
+def debian(profile=PROFILE, names=CANDIDATES):
+    """As on vote.debian.org, a line a voter."""
+    head = [f"{'|' * at}/ Option {at}{'-' * 9}>: {name}" for at, name in enumerate(names, 1)]
+    lines = []
+    for times, order in profile:
+        place = {it: str(at) for at, tied in enumerate(order, 1) for it in tied}
+        vote = "".join(place.get(it, "-") for it in range(len(names)))
+        lines += [f"V: {vote}\tvoter{len(lines) + at}\tSECRET Person" for at in range(times)]
+    return "\n".join(["Tally Sheet for the votes cast.", "", *head, "", *lines, ""])
+
+
+def preflib(profile=tuple(it for it in PROFILE if it.order), names=CANDIDATES):
+    """As preflib.org has it since 2022."""
+    lines = [
+        f"{times}: " + ",".join("{" * (len(tied) > 1) + ",".join(str(it + 1) for it in tied) + "}" * (len(tied) > 1)
+                                for tied in order)
+        for times, order in profile
+    ]  # fmt: skip
+    head = [
+        "FILE NAME: a.toi", "DATA TYPE: toi", f"NUMBER ALTERNATIVES: {len(names)}",
+        f"NUMBER VOTERS: {sum(it.times for it in profile)}", f"NUMBER UNIQUE ORDERS: {len(profile)}",
+        *(f"ALTERNATIVE NAME {at}: {name}" for at, name in enumerate(names, 1)),
+    ]  # fmt: skip
+    return "\n".join([*(f"# {it}" for it in head), *lines, ""])
+
+
+#: What each format writes, its suffix, and what of the profile it can say.
+FORMATS = {
+    "blt": (blt, ".blt", PROFILE),
+    "abif": (abif, ".abif", PROFILE),
+    "cvotes": (cvotes, ".cvotes", PROFILE),
+    "scottish": (scottish, ".csv", STRICT),
+    "debian": (debian, ".txt", PROFILE),
+    "preflib": (preflib, ".toi", tuple(it for it in PROFILE if it.order)),
+}
