@@ -41,7 +41,7 @@ def read_abif(path: str | os.PathLike[str], encoding: str | None = None) -> Orde
     O(bytes). A ballot is a count before : or *, which may be missing, and names with > and = between, each with a score
     behind / or none; or with commas between, and then each with a score, the highest best. A ballot whose scores are
     not in its own order says two things: it is left out, as any other line is that is no ballot. Where no line like
-    ``=short:[Long name]`` lists candidates, ballots alone name them.
+    ``=short:[Long name]`` above them lists candidates, ballots alone name them.
 
     Examples
     --------
@@ -62,9 +62,16 @@ def read_abif(path: str | os.PathLike[str], encoding: str | None = None) -> Orde
 
 def _body(text: Text) -> Iterator[str]:
     """Lines of ballots, without comments."""
-    for _, line in text.lines:
-        if not line.startswith(("{", "=", "#")):
+    for _, line in text.lines[_above(text) :]:
+        if not line.startswith(("{", "#")):
             yield _before_comment(line)
+
+
+def _above(text: Text) -> int:
+    """How many lines stand above the first ballot."""
+    return next(
+        (at for at, line in enumerate(text.lines) if not line.text.startswith(("{", "=", "#"))), len(text.lines)
+    )
 
 
 def _before_comment(line: str) -> str:
@@ -75,7 +82,7 @@ def _before_comment(line: str) -> str:
 def _candidates(text: Text) -> tuple[dict[str, str], tuple[str, ...]]:
     """What short names stand for, and all names that are listed."""
     longs, named = dict[str, str](), []
-    for at, line in text.lines:
+    for at, line in text.lines[: _above(text)]:
         if not line.startswith("="):
             continue
         found = _CANDIDATE.fullmatch(_before_comment(line))
