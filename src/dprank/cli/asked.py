@@ -28,7 +28,7 @@ FLAGS = {
     "ballots": "wide long orders ranks form ballots unranked repeated ballot weight max-weight times thousands best "
     "lowest withdrawn",
     "comparisons": "comparisons pairs",
-    "tallies": "item per-person",
+    "tallies": "item each basket marked per-person",
 }
 TAKEN = {
     "ballots": "ballots, whole orders, go to `release consensus`, `release winner` or `release agreement`",
@@ -74,7 +74,7 @@ def lacking(keys: Mapping[str, Any]) -> list[str]:
     lacks = [] if keys.get("items") else ["listed" if any(form == it.name for it in BALLOT_FILES) else "items"]
     if kind == "comparisons" and keys.get("answers") is None:
         lacks.append("answers")
-    if kind == "tallies" and keys.get("person") is None:
+    if kind == "tallies" and keys.get("person") is None and form in ("long", None):
         lacks.append("person")
     if kind == "ballots":
         if form == "long" and keys.get("person") is None and keys.get("ballot") is None:

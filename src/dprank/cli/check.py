@@ -23,17 +23,20 @@ from dprank.cli.options import (
     AsJson,
     BallotColumn,
     Ballots,
+    Basket,
     BeforeLooking,
     Best,
     Between,
     Clean,
     Columns,
+    Each,
     File,
     Held,
     Item,
     Items,
     Long,
     Lowest,
+    Marked,
     MaxWeight,
     Orders,
     Pairs,
@@ -92,6 +95,9 @@ def check(
     ranks: Ranks = None,
     held: Held = None,
     item: Item = None,
+    each: Each = None,
+    basket: Basket = None,
+    marked: Marked = False,
     items: Items = None,
     person: Person = None,
     answers: Answers = None,
@@ -134,6 +140,10 @@ def check(
         orders=orders,
         ranks=ranks,
         held=held,
+        each=each,
+        basket=basket,
+        marked=marked,
+        tallies=ballots is None,
     )
     if plan is None and not form:
         if told := orders_as_text(file):
@@ -216,6 +226,8 @@ def _counted(declared: Declaration) -> str:
     """What is counted as one: a row, or what a row holds, or stands for, several of."""
     if (declared.kind, declared.form) == ("comparisons", "wide"):
         return "answers"
+    if declared.kind == "tallies" and declared.form != "long":
+        return "items"
     return "rows" if declared.times in (None, "none") and not declared.held else "ballots"
 
 
@@ -304,7 +316,8 @@ def read_as(declared: Declaration) -> str:
     'each says that a person has an item'
     """
     if declared.kind == "tallies":
-        return "each says that a person has an item"
+        first = "; what is in the first category is taken for it" * declared.held
+        return f"each says that a person has an item{first}"
     if declared.kind == "comparisons":
         return _answers_as(declared)
     if declared.form == "ranks":

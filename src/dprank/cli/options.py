@@ -6,6 +6,7 @@ import csv
 import errno
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,9 @@ from dprank.data.declaration import FORMS, MEANINGS, Declaration, declared_part,
 from dprank.data.files import require_regular
 from dprank.data.forms import BALLOT_FILES, Form, candidates_of, form_called, form_named, forms_like
 
+#: Columns with numbers, from one to another; no more than so many.
+_RANGE, MOST_NUMBERED = re.compile(r"(.*?)([0-9]{1,6})\.\.(.*?)([0-9]{1,6})"), 10_000
+
 __all__ = [
     "about",
     "cell",
@@ -35,6 +39,7 @@ __all__ = [
     "listed",
     "named",
     "number",
+    "numbered",
     "paired",
     "published_text",
     "show_json",
@@ -128,6 +133,20 @@ Thousands = Annotated[
     typer.Option(help="Of --times and --weight what stands between thousands: . , ' ' \"'\" or none; 1.000 needs it."),
 ]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
+Each = Annotated[
+    str | None,
+    typer.Option(
+        "--each",
+        help="A row a person, and several columns, each of which holds an item or nothing: DX1,DX2, or DX1..DX20.",
+    ),
+]
+Basket = Annotated[
+    str | None,
+    typer.Option("--basket", help="A row a person, and a column of lists of items; --between says their sign."),
+]
+Marked = Annotated[
+    bool, typer.Option("--marked", help="A row a person, and a column an item, with 1 where the person has it, else 0.")
+]
 Wide = Annotated[
     bool, typer.Option("--wide", help="Ballots with a column an item, which holds its place, 1 for the best.")
 ]
@@ -307,6 +326,25 @@ def listed(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in cut)
 
 
+def numbered(names: Sequence[str]) -> tuple[str, ...]:
+    """Names, and of two with .. between them all from one number to the other.
+
+    Examples
+    --------
+    >>> numbered(["id", "DX1..DX3", "A09..A10"])
+    ('id', 'DX1', 'DX2', 'DX3', 'A09', 'A10')
+    """
+    found: list[str] = []
+    for name in names:
+        ends = _RANGE.fullmatch(name)
+        first, last = (int(ends[2]), int(ends[4])) if ends else (0, 0)
+        if ends and ends[1] == ends[3] and first <= last < first + MOST_NUMBERED:
+            found += [f"{ends[1]}{at:0{len(ends[2])}}" for at in range(first, last + 1)]
+        else:
+            found.append(name)
+    return tuple(found)
+
+
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
     """What stands before and after the last sign = of each text: a header says '1 = best', and an answer is '='."""
     pairs: dict[str, str] = {}
@@ -350,8 +388,15 @@ def form_of(
     orders: str | None = None,
     ranks: str | None = None,
     held: str | None = None,
+    each: str | None = None,
+    basket: str | None = None,
+    marked: bool = False,
+    tallies: bool = False,
 ) -> dict[str, Any]:
-    """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan."""
+    """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan.
+
+    `tallies` says that a file of categories may be taken for what people have.
+    """
     said: dict[str, dict[str, Any]] = {}
     if comparisons:
         said["--comparisons"] = {"kind": "comparisons", "form": "long", "columns": listed(comparisons)}
@@ -362,6 +407,12 @@ def form_of(
         said["--pairs"] |= {} if pairs == "all" else {"pairs": asked}
     if item is not None:
         said["--item"] = {"kind": "tallies", "form": "long", "columns": (item,)}
+    if each is not None:
+        said["--each"] = {"kind": "tallies", "form": "each", "columns": numbered(listed(each))}
+    if basket is not None:
+        said["--basket"] = {"kind": "tallies", "form": "basket", "columns": (basket,)}
+    if marked:
+        said["--marked"] = {"kind": "tallies", "form": "marked", "columns": ()}
     if wide:
         said["--wide"] = {"kind": "ballots", "form": "wide", "columns": ()}
     if long:
@@ -375,7 +426,8 @@ def form_of(
     if len(said) > 1:
         raise ValueError(f"{', '.join(said)} say different things; one of them says what a row is")
     if not said and plan is None and (called := form_called(file)):
-        return {"kind": "ballots", "form": called.name, "columns": ()}
+        of_people = tallies and str(file).lower().removesuffix(".gz").endswith(".cat")
+        return {"kind": "tallies" if of_people else "ballots", "form": called.name, "columns": ()}
     return next(iter(said.values()), {})
 
 

@@ -22,6 +22,7 @@ from dprank.cli.options import (
     AsJson,
     BallotColumn,
     Ballots,
+    Basket,
     Best,
     Between,
     BudgetFile,
@@ -30,6 +31,7 @@ from dprank.cli.options import (
     Dataset,
     Day,
     Delta,
+    Each,
     Epsilon,
     File,
     Held,
@@ -37,6 +39,7 @@ from dprank.cli.options import (
     Items,
     Long,
     Lowest,
+    Marked,
     MaxWeight,
     MaybeFile,
     NewDataset,
@@ -550,6 +553,10 @@ def topk(
         typer.Option(help="How many items of a person count; by default all, which costs no more noise than k do."),
     ] = None,
     item: Item = None,
+    each: Each = None,
+    basket: Basket = None,
+    between: Between = None,
+    marked: Marked = False,
     items: Items = None,
     person: Person = None,
     delta: Delta = 0.0,
@@ -578,13 +585,16 @@ def topk(
     Example: dprank release topk diagnoses.csv --person patient --item diagnosis
     --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --epsilon 1
     """
-    given = given_counts(counts, file, plan, item, items, person, clean, alias, layout)
+    given = given_counts(
+        counts, file, plan, item, each, basket, between, marked or None, items, person, clean, alias, layout
+    )
     declared = (
         given.declaration
         if given
         else declaration_of(
             "tallies",
-            form_of(_there(file), plan, item=item),
+            form_of(_there(file), plan, item=item, each=each, basket=basket, marked=marked, tallies=True),
+            between=between,
             items=items,
             person=person,
             clean=clean,

@@ -42,7 +42,7 @@ Completeness = Literal["full", "tied", "partial"]
 FORMS: dict[str, dict[str, tuple[str, ...]]] = {
     "comparisons": {"long": ("first", "second", "answer"), "wide": ()},
     "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "ranks": ("best",)},
-    "tallies": {"long": ("item",)},
+    "tallies": {"long": ("item",), "each": ("first",), "basket": ("list",), "marked": (), "preflib": ()},
 }
 #: Files that name their candidates need none.
 HELD = tuple(it.name for it in BALLOT_FILES)
@@ -61,7 +61,7 @@ OF = {
     "best": ("ballots",),
     "lowest": ("ballots",),
     "times": ("ballots",),
-    "between": ("ballots",),
+    "between": ("ballots", "tallies"),
     "thousands": ("ballots",),
 }
 #: The same of codes that say that there is none.
@@ -71,7 +71,7 @@ OF_FORMS = {
     "places": (("wide", "long"), "an order of names holds no places"),
     "best": (("wide", "long"), "an order of names holds no places"),
     "lowest": (("wide", "long"), "an order of names holds no places"),
-    "between": (("orders",), "only an order as text has a sign between its places"),
+    "between": (("orders", "basket"), "only an order or a list as text has a sign between its parts"),
     "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
 }
 
@@ -141,7 +141,9 @@ class Declaration:
         "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``; "ranks", a column
         a place, best first, which holds an item; or a file that names its candidates, one of
         `dprank.data.forms.BALLOT_FILES`, as "preflib" or "blt". Of tallies "long" (column: item). The first is the
-        default.
+        default; "each", a row a person and several columns, each of which holds an item or nothing; "basket", a column
+        of lists of items; "marked", a column an item, with 1 where the person has it; "preflib", of a .cat file what is
+        in the first category. In those a row is as good as a person where no column says who.
     pairs : mapping of str to str, or sequence of str, optional
         Of a wide questionnaire: its columns, and what each asks, like ``Pay vs Hours``. Without it all columns that are
         named so, by two declared items.
@@ -173,7 +175,8 @@ class Declaration:
     lowest : float, optional
         The lowest number that is a place, as 0 where places begin at 0.
     between : str, optional
-        What stands between two places of an order as text, as ";"; ">" by default.
+        What stands between two places of an order as text, as ";"; ">" by default. Between items of a list, and then
+        needed.
     withdrawn : sequence of str
         Names that ballots may hold and that are no items: they are taken off, and nobody is taken to have meant others.
     times : str, optional
@@ -246,14 +249,14 @@ class Declaration:
         forms = FORMS[self.kind]
         form = next(iter(forms)) if self.form is None else require_one_of("form", self.form, tuple(forms))
         columns = _texts("columns", self.columns)
-        fits = len(columns) > 0 if form == "ranks" else len(columns) == len(forms[form])
+        fits = len(columns) > 0 if form in ("ranks", "each") else len(columns) == len(forms[form])
         # the winner's column may be the answer, too, where it names an item
         by_name = self.kind == "comparisons" and (type(self.answers) is not str or self.answers == "names")
         apart = columns[:2] if by_name else columns
         if not fits or len(set(apart)) != len(apart):
             asked = f"the columns of {', '.join(forms[form])}" if forms[form] else "none"
             two = self.kind == "comparisons" and len(set(columns)) == 2
-            asked += ", second and so on" * (form == "ranks")
+            asked += ", second and so on" * (form in ("ranks", "each"))
             more = "; of winner and loser alone: winner,loser,winner, and --map names" * two
             raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once{more}")
         for name in ("person", "ballot", "weight", "times"):
@@ -274,7 +277,9 @@ class Declaration:
             if not name.isascii() and name.encode(errors="ignore").decode() != name:
                 raise ValueError(f"items[{at}] is no text of Unicode, and cannot be written")
         codes = {name: at for at, name in enumerate(item_names([clean(item) for item in items]))}  # no two alike
-        if self.kind == "tallies" and self.person is None:
+        if self.kind == "tallies" and form == "basket" and self.between is None:
+            raise ValueError("between = None; what stands between items of a list is needed, as --between ';'")
+        if self.kind == "tallies" and form == "long" and self.person is None:
             raise ValueError(f"person = None; tallies are bounded by person: say which column names them; {TOTALS}")
         settle(self, columns=columns, items=items, clean=rules, aliases=aliases, form=form)
         if self.before_looking is not None:
@@ -344,12 +349,13 @@ class Declaration:
                 )
         if self.between is not None and not _texts("between", [self.between])[0].strip("= "):
             raise ValueError(f"between = {shown(self.between)}; a sign is needed, and = stands between tied items")
-        if self.between is not None and (mark := next((it for it in self.between if it in BACKWARDS), None)):
+        order = (self.between or "") if self.kind == "ballots" else ""
+        if mark := next((it for it in order if it in BACKWARDS), None):
             raise ValueError(
                 f"between = {shown(self.between)}; {mark} says that the best comes last, and an order is read the best "
                 "first: write it that way round, as A > B"
             )
-        if self.between == ">":
+        if self.between == ">" and self.kind == "ballots":
             settle(self, between=None)
         if self.times not in (None, "none") and self.person is not None:
             raise ValueError(f"times = {shown(self.times)}; where a column says who, each row is one person's")
@@ -404,6 +410,17 @@ class Declaration:
         settle(self, ballots=ballots, repeated=repeated)
 
     @property
+    def item_columns(self) -> tuple[str, ...]:
+        """Items that are columns of a table: all, or none.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"]).item_columns
+        ('a', 'b')
+        """
+        return self.items if (self.kind, self.form) in (("ballots", "wide"), ("tallies", "marked")) else ()
+
+    @property
     def held(self) -> bool:
         """Whether the file names its candidates, as one of PrefLib does.
 
@@ -430,7 +447,8 @@ class Declaration:
         """What is protected at most: one person, where the data say who; else one ballot, questionnaire or answer."""
         if self.person is not None:
             return "person"
-        return "ballot" if self.kind == "ballots" or self.form == "wide" else "answer"
+        by_row = self.kind == "ballots" or self.form == "wide" or (self.kind == "tallies" and self.form != "long")
+        return "ballot" if by_row else "answer"
 
     def rules_of_ballots(self) -> dict[str, str]:
         """Rules that a reader needs, in words, where they are not the usual ones; which number is best always.

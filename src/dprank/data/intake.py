@@ -12,6 +12,7 @@ import numpy as np
 from dprank.data import casting
 from dprank.data.accounts import BEYOND, BLANK, NOBODY, REASONS, Intake, Table, ids_of
 from dprank.data.answers import codes_of, says_nothing, twice_points
+from dprank.data.approvals import basket, each, file_of_categories, marked
 from dprank.data.comparisons import Comparisons
 from dprank.data.files import require_path
 from dprank.data.forms import form_called
@@ -34,7 +35,7 @@ def read_file(declared: Declaration, path: Any) -> Intake:
     """
     path = require_path(path)
     if declared.held:
-        return casting.of_file(declared, path)
+        return (file_of_categories if declared.kind == "tallies" else casting.of_file)(declared, path)
     if called := form_called(path):
         raise ValueError(f"{path} is {called.words}; form = {called.name!r} reads it")
     table = Table(declared, path)
@@ -43,6 +44,9 @@ def read_file(declared: Declaration, path: Any) -> Intake:
         ("comparisons", "long"): _answers,
         ("comparisons", "wide"): _questionnaire,
         ("tallies", "long"): _tallies,
+        ("tallies", "each"): each,
+        ("tallies", "basket"): basket,
+        ("tallies", "marked"): marked,
         ("ballots", "wide"): casting.wide,
         ("ballots", "long"): casting.long,
         ("ballots", "orders"): casting.orders,

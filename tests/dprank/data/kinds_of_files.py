@@ -92,3 +92,41 @@ FORMATS = {
     "debian": (debian, ".txt", PROFILE),
     "preflib": (preflib, ".toi", tuple(it for it in PROFILE if it.order)),
 }
+
+#: Who has which items, by their numbers; somebody has none, and two have the same.
+BASKETS = ((0, 2), (1,), (), (0, 1, 3), (2,), (0, 2))
+
+
+def each_column(baskets=BASKETS, names=CANDIDATES):
+    """A column a diagnosis: DX1, DX2 and so on, as hospitals write them."""
+    most = max(map(len, baskets))
+    rows = [[f"p{at}", *(names[it] for it in has), *[""] * (most - len(has))] for at, has in enumerate(baskets)]
+    return "\n".join(",".join(row) for row in [["id", *(f"DX{at + 1}" for at in range(most))], *rows]) + "\n"
+
+
+def one_cell(sign, baskets=BASKETS, names=CANDIDATES):
+    """A list in a cell, as forms write several answers to one question."""
+    rows = [f'p{at},"{sign.join(names[it] for it in has)}"' for at, has in enumerate(baskets)]
+    return "\n".join(["id,things", *rows]) + "\n"
+
+
+def zeros_and_ones(marks=("0", "1"), baskets=BASKETS, names=CANDIDATES):
+    """A column an item, with a mark where somebody has it."""
+    rows = [",".join([f"p{at}", *(marks[it in has] for it in range(len(names)))]) for at, has in enumerate(baskets)]
+    return "\n".join([",".join(["id", *names]), *rows]) + "\n"
+
+
+def cat(baskets=BASKETS, names=CANDIDATES, voters=None):
+    """A .cat of PrefLib: approved, and not."""
+    lines = [
+        "1: " + ",".join("{" + ",".join(str(it + 1) for it in part) + "}" for part in (has, others))
+        for has in baskets
+        for others in [[it for it in range(len(names)) if it not in has]]
+    ]
+    head = [
+        "FILE NAME: a.cat", "DATA TYPE: cat", f"NUMBER ALTERNATIVES: {len(names)}",
+        f"NUMBER VOTERS: {len(baskets) if voters is None else voters}", f"NUMBER UNIQUE PREFERENCES: {len(set(baskets))}",
+        "NUMBER CATEGORIES: 2", "CATEGORY NAME 1: Yes", "CATEGORY NAME 2: No",
+        *(f"ALTERNATIVE NAME {at}: {name}" for at, name in enumerate(names, 1)),
+    ]  # fmt: skip
+    return "\n".join([*(f"# {it}" for it in head), *lines, ""])
