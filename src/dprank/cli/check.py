@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
@@ -60,6 +60,7 @@ from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.answers import told_answers
 from dprank.data.cleaning import RULES, cleaner, nearest
 from dprank.data.declaration import Declaration, Intake
+from dprank.data.forms import BALLOT_FILES, form_named
 from dprank.data.headers import is_nameless
 from dprank.data.noticed import noticed, raw_of
 from dprank.data.noticed_again import said_again
@@ -68,6 +69,7 @@ from dprank.data.noticed_graph import meetings
 from dprank.data.noticed_places import unranked_columns
 from dprank.data.noticed_read import cells_of, readable
 from dprank.data.places import hints, number_of
+from dprank.data.recognised import Guess, guesses_in, recognised
 
 __all__ = ["by_items", "check", "looked", "read_as", "would_correct"]
 
@@ -78,6 +80,19 @@ LOOKED_UP = 200
 MOST_LOOKED_AT = 200_000
 #: Lines of one kind on a terminal; --json has all.
 SHOWN = 50
+#: What is said of each form, and the flag that says it; of files that name their candidates their form does.
+WAYS = dict.fromkeys(((kind, it.name) for kind in ("ballots", "tallies") for it in BALLOT_FILES), ("", "")) | {
+    ("comparisons", "long"): ("a row an answer", "--comparisons"),
+    ("comparisons", "wide"): ("a column a pair", "--pairs"),
+    ("ballots", "wide"): ("a column an item", "--wide"),
+    ("ballots", "long"): ("a row an item", "--long"),
+    ("ballots", "orders"): ("orders as text", "--orders"),
+    ("ballots", "ranks"): ("a column a place", "--ranks"),
+    ("tallies", "long"): ("a row for each person and item", "--item"),
+    ("tallies", "each"): ("several columns of items", "--each"),
+    ("tallies", "basket"): ("lists of items in a cell", "--basket"),
+    ("tallies", "marked"): ("a column an item and a mark", "--marked"),
+}
 LISTS = ("items that no row has", "columns that are not used")
 #: What is counted, by the name that it has with --json; on a terminal it is called what it is.
 COUNTS = ("rows", "rows that count")
@@ -145,7 +160,16 @@ def check(
         marked=marked,
         tallies=ballots is None,
     )
+
+    def tell(said: str, key: str = "answers") -> None:
+        if as_json:
+            show_json(json.dumps({key: said, "mark": SECRET}, ensure_ascii=False, indent=2))
+        else:
+            console().print(f"[{SECRET}]\n{said}", markup=False)
+
     if plan is None and not form:
+        if guesses := recognised(file, layout):
+            tell(f"the file looks like {', or '.join(map(str, guesses))}", "taken for")
         if told := orders_as_text(file):
             raise ValueError(told)
         raise ValueError(
@@ -178,18 +202,14 @@ def check(
         layout=layout,
     )
 
-    def tell(answers: str) -> None:
-        if as_json:
-            show_json(json.dumps({"answers": answers, "mark": SECRET}, ensure_ascii=False, indent=2))
-        else:
-            console().print(f"[{SECRET}]\n{answers}", markup=False)
-
     declared = declared_or_told(lambda meant: make(answers=meant), answers, file, tell)
     require_replaceable(out)
     intake = declared.read(file)
     if out:
         write_over(out, declared.to_toml())
-    found = looked(intake, declared, raw_of(declared, file))
+    raw = raw_of(declared, file)
+    guesses = [] if raw is None else guesses_in(raw.frame)
+    found = {"taken for": taken_for(declared, guesses)} | looked(intake, declared, raw)
     if as_json:
         show_json(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
@@ -220,6 +240,24 @@ def check(
         shown.print(line, markup=False)
     if out:
         shown.print(f"declaration: {out}", markup=False)
+
+
+def taken_for(declared: Declaration, guesses: Sequence[Guess] = ()) -> str:
+    """What a file is taken for, by its declaration, and the flag that says so; and what else it looks like.
+
+    Examples
+    --------
+    >>> taken_for(Declaration(kind="ballots", items=["Pay", "Hours"]))
+    'ballots with a column an item (--wide)'
+    """
+    words, flag = WAYS[declared.kind, str(declared.form)]
+    if declared.held:
+        held = form_named(str(declared.form))
+        losses = f"; {held.losses}" * bool(held.losses)
+        return f"{held.words} (--form {held.name}){losses}"
+    others = [it for it in guesses if it.flags and flag not in it.flags.split()]
+    else_ = f"; it looks like {', or '.join(map(str, others))}" if others and len(others) == len(guesses) else ""
+    return f"{declared.kind} with {words} ({flag}){else_}"
 
 
 def _counted(declared: Declaration) -> str:

@@ -71,7 +71,10 @@ OF_FORMS = {
     "places": (("wide", "long"), "an order of names holds no places"),
     "best": (("wide", "long"), "an order of names holds no places"),
     "lowest": (("wide", "long"), "an order of names holds no places"),
-    "between": (("orders", "basket"), "only an order or a list as text has a sign between its parts"),
+    "between": (
+        ("orders", "basket"),
+        "only an order as text has a sign between its places, and a list between its items",
+    ),
     "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
 }
 

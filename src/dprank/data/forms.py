@@ -90,7 +90,7 @@ BALLOT_FILES = (
         words="an ABIF",
         reader="dprank.data.abif:read_abif",
         suffixes=(".abif",),
-        start=r"\{ ?\"?version\"? ?:.*|=[^:]+:\[.*\]|[0-9]{1,15} ?[:*] ?[^:;,|]*[>/=].*",
+        start=r"\{ ?\"?(?:version|title|filename)\"? ?:.*|=[^:]+:\[.*\]|[0-9]{1,15} ?[:*] ?[^:;,|]*[>/=].*",
         ballot="21:Ann>Bo=Cy",
         losses="scores give an order, and nothing beside it",
     ),
