@@ -27,7 +27,7 @@ SAY = {
 FLAGS = {
     "ballots": "wide long orders ranks form ballots unranked repeated ballot weight max-weight times thousands best "
     "lowest withdrawn",
-    "comparisons": "comparisons pairs",
+    "comparisons": "comparisons pairs points",
     "tallies": "item each basket marked per-person",
 }
 TAKEN = {
@@ -72,7 +72,7 @@ def lacking(keys: Mapping[str, Any]) -> list[str]:
     """
     kind, form = keys.get("kind"), keys.get("form")
     lacks = [] if keys.get("items") else ["listed" if any(form == it.name for it in BALLOT_FILES) else "items"]
-    if kind == "comparisons" and keys.get("answers") is None:
+    if kind == "comparisons" and keys.get("answers") is None and form != "points":
         lacks.append("answers")
     if kind == "tallies" and keys.get("person") is None and form in ("long", None):
         lacks.append("person")

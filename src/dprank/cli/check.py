@@ -42,6 +42,7 @@ from dprank.cli.options import (
     Pairs,
     Person,
     Plan,
+    Points,
     Ranks,
     Repeated,
     Thousands,
@@ -84,6 +85,7 @@ SHOWN = 50
 WAYS = dict.fromkeys(((kind, it.name) for kind in ("ballots", "tallies") for it in BALLOT_FILES), ("", "")) | {
     ("comparisons", "long"): ("a row an answer", "--comparisons"),
     ("comparisons", "wide"): ("a column a pair", "--pairs"),
+    ("comparisons", "points"): ("the points of two items a row", "--points"),
     ("ballots", "wide"): ("a column an item", "--wide"),
     ("ballots", "long"): ("a row an item", "--long"),
     ("ballots", "orders"): ("orders as text", "--orders"),
@@ -104,6 +106,7 @@ def check(
     file: File,
     comparisons: Columns = None,
     pairs: Pairs = None,
+    points: Points = None,
     wide: Wide = False,
     long: Long = None,
     orders: Orders = None,
@@ -149,6 +152,7 @@ def check(
         plan,
         comparisons=comparisons,
         pairs=pairs,
+        points=points,
         item=item,
         wide=wide,
         long=long,
@@ -356,6 +360,9 @@ def read_as(declared: Declaration) -> str:
     if declared.kind == "tallies":
         first = "; what is in the first category is taken for it" * declared.held
         return f"each says that a person has an item{first}"
+    if declared.form == "points":
+        more, turn = ("fewer", "leave --best low out") if declared.best == "low" else ("more", "add --best low")
+        return f"the item with {more} points is taken for the preferred one; if it is that with the others, {turn}"
     if declared.kind == "comparisons":
         return _answers_as(declared)
     if declared.form == "ranks":

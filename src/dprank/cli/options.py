@@ -95,6 +95,17 @@ Plan = Annotated[
     ),
 ]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
+Points = Annotated[
+    str | None,
+    typer.Option(
+        "--points",
+        help="Columns of first item, second item, and the points of each: home,away,home_score,away_score. More are "
+        "better, or fewer by --best low; equal ones are a tie.",
+    ),
+]
+BestPoints = Annotated[
+    str | None, typer.Option("--best", help="Of --points whether more are better, or fewer: high, low.")
+]
 Answers = Annotated[
     str | None,
     typer.Option(
@@ -391,6 +402,7 @@ def form_of(
     each: str | None = None,
     basket: str | None = None,
     marked: bool = False,
+    points: str | None = None,
     tallies: bool = False,
 ) -> dict[str, Any]:
     """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan.
@@ -400,6 +412,8 @@ def form_of(
     said: dict[str, dict[str, Any]] = {}
     if comparisons:
         said["--comparisons"] = {"kind": "comparisons", "form": "long", "columns": listed(comparisons)}
+    if points:
+        said["--points"] = {"kind": "comparisons", "form": "points", "columns": listed(points)}
     if pairs:
         headers = tuple(pair.partition("=") for pair in listed(pairs))
         asked = {header: asks if sign else header for header, sign, asks in headers}

@@ -24,6 +24,7 @@ from dprank.cli.options import (
     Ballots,
     Basket,
     Best,
+    BestPoints,
     Between,
     BudgetFile,
     Clean,
@@ -50,6 +51,7 @@ from dprank.cli.options import (
     Persons,
     PlacesMap,
     Plan,
+    Points,
     Protect,
     ProtectBallot,
     Ranks,
@@ -112,6 +114,8 @@ def ranking(
     protect: Protect,
     comparisons: Columns = None,
     pairs: Pairs = None,
+    points: Points = None,
+    best: BestPoints = None,
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
@@ -160,14 +164,15 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    flags = comparisons, pairs, items, person, answers_map, unranked_as, clean, alias, layout
+    flags = comparisons, pairs, points, best, items, person, answers_map, unranked_as, clean, alias, layout
     given = given_counts(counts, file, plan, *flags)
     declared = (
         given.declaration
         if given
         else declaration_of(
             "comparisons",
-            form_of(_there(file), plan, comparisons=comparisons, pairs=pairs),
+            form_of(_there(file), plan, comparisons=comparisons, pairs=pairs, points=points),
+            best=best,
             items=items,
             person=person,
             clean=clean,

@@ -40,7 +40,11 @@ Kind = Literal["comparisons", "ballots", "tallies"]
 Completeness = Literal["full", "tied", "partial"]
 #: How rows say it, and the columns that each form needs; the first is the default.
 FORMS: dict[str, dict[str, tuple[str, ...]]] = {
-    "comparisons": {"long": ("first", "second", "answer"), "wide": ()},
+    "comparisons": {
+        "long": ("first", "second", "answer"),
+        "wide": (),
+        "points": ("first", "second", "points of the first", "points of the second"),
+    },
     "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "ranks": ("best",)},
     "tallies": {"long": ("item",), "each": ("first",), "basket": ("list",), "marked": (), "preflib": ()},
 }
@@ -58,7 +62,7 @@ OF = {
     "weight": ("ballots",),
     "max_weight": ("ballots",),
     "places": ("ballots",),
-    "best": ("ballots",),
+    "best": ("ballots", "comparisons"),
     "lowest": ("ballots",),
     "times": ("ballots",),
     "between": ("ballots", "tallies"),
@@ -69,7 +73,7 @@ OF_CODES = {"unranked_as": ("ballots", "comparisons"), "withdrawn": ("ballots",)
 #: Rules of ballots that some forms alone have, and why others have not.
 OF_FORMS = {
     "places": (("wide", "long"), "an order of names holds no places"),
-    "best": (("wide", "long"), "an order of names holds no places"),
+    "best": (("wide", "long", "points"), "an order of names holds no places"),
     "lowest": (("wide", "long"), "an order of names holds no places"),
     "between": (
         ("orders", "basket"),
@@ -140,9 +144,11 @@ class Declaration:
         As in `dprank.data.cleaning.cleaner`.
     form : str, optional
         Of comparisons "long", a row an answer (columns: first item, second item, answer), or "wide", a row a
-        questionnaire and a column a pair. Of ballots "wide", a column an item that holds its place, 1 for the best;
-        "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``; "ranks", a column
-        a place, best first, which holds an item; or a file that names its candidates, one of
+        questionnaire and a column a pair, or "points", a row two items and the points of each (columns: first item,
+        second item, points of the first, points of the second), of which the item with more is preferred, or with fewer
+        by ``best="low"``, and neither where they are equal. Of ballots "wide", a column an item that holds its place, 1
+        for the best; "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``;
+        "ranks", a column a place, best first, which holds an item; or a file that names its candidates, one of
         `dprank.data.forms.BALLOT_FILES`, as "preflib" or "blt". Of tallies "long" (column: item). The first is the
         default; "each", a row a person and several columns, each of which holds an item or nothing; "basket", a column
         of lists of items; "marked", a column an item, with 1 where the person has it; "preflib", of a .cat file what is
@@ -294,8 +300,13 @@ class Declaration:
                 )
             settle(self, before_looking=tuple(rule for rule in self.rules if rule in before))
         self._settle_pairs(codes)
-        if self.kind == "comparisons":
+        if self.form == "points":
+            if self.answers is not None:
+                raise ValueError(f"answers = {shown(self.answers)}; points say which item is preferred, and need none")
+        elif self.kind == "comparisons":
             settle(self, answers=settled_answers(self.answers, codes, clean))
+            if self.best is not None:
+                raise ValueError(f"best = {shown(self.best)}; answers hold no places or points")
         self._settle_cells(codes)
         if self.kind == "ballots":
             self._settle_ballots()
@@ -337,7 +348,8 @@ class Declaration:
         if self.places is not None:
             _texts("places", list(_table("places", self.places)))
             settle(self, places={key: _place(it) for key, it in self.places.items()})
-        if self.best is not None and require_one_of("best", self.best, ("low", "high")) == "low":
+        usual = "high" if self.form == "points" else "low"
+        if self.best is not None and require_one_of("best", self.best, ("low", "high")) == usual:
             settle(self, best=None)
         if self.lowest is not None:
             if type(self.lowest) not in (int, float) or not abs(self.lowest) <= 2**53:
@@ -481,6 +493,8 @@ class Declaration:
             rules["no place"] = f"{_some(self.unranked_as, 'code')} {none}"
         if self.withdrawn:
             rules["withdrawn"] = f"{_some(self.withdrawn, 'name')}, taken off ballots"
+        if self.form == "points":
+            rules["answers"] = f"the item with {'fewer' if self.best == 'low' else 'more'} points is preferred"
         if self.kind == "comparisons" and self.answers is not None:
             rules["answers"] = MEANT[self.answers] if isinstance(self.answers, str) else told_answers(self.answers)
         if self.times not in (None, "none"):

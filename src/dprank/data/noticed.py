@@ -34,7 +34,7 @@ def raw_of(declared: Declaration, path: Any) -> Raw | None:
     >>> len(raw_of(declared, dprank.example("diagnoses.csv")).frame)
     438
     """
-    if declared.held or (declared.kind == "tallies" and declared.form != "long"):
+    if declared.held or declared.form in ("each", "basket", "marked", "points"):
         return None
     sniffed = sniffed_as(declared, path)
     return _without_silent(Raw(declared, sniffed.frame.loc[~sniffed.beyond]))

@@ -175,11 +175,8 @@ def _comparisons(seen: _Seen) -> Iterator[Guess]:
                     return
             points = [it for it in seen.numbers if _POINTS.search(it.name)]
             if len(points) == 2:
-                yield Guess(
-                    f"points of two sides, in {as_typed(points[0].name)} and {as_typed(points[1].name)}",
-                    "write a column of the winner's name, or tie, and add --comparisons "
-                    f"{_flag([one.name, two.name, 'winner'])} --map names,tie=0.5",
-                )
+                columns = _flag([one.name, two.name, *(it.name for it in points)])
+                yield Guess("points of two sides", f"--points {columns}{seen.person}")
                 return
 
 

@@ -28,8 +28,7 @@ KINDS = {
               ["--comparisons 'Condition_1,Condition_2,Selection' --person 'Observer', and --map"]),
     "home and away": ("date,home_team,away_team,home_score,away_score\n2020-01-01,A,B,1,0\n2020-01-02,B,C,2,2\n"
                       "2020-01-03,C,A,0,3\n",
-                      ["write a column of the winner's name, or tie, and add "
-                       "--comparisons 'home_team,away_team,winner' --map names,tie=0.5"]),
+                      ["--points 'home_team,away_team,home_score,away_score'"]),
     "pairs": ("id,Tea vs Cocoa,Q3: Tea vs Mate\n1,Tea,Mate\n2,Tea,Mate\n", ["--pairs all --map names --person 'id'"]),
     "places": ("who,A,B,C\n1,1,2,3\n2,3,1,2\n3,2,1,3\n", ["--wide --items 'A,B,C' --person 'who'"]),
     "CIVS": ("Attic,Cellar,Porch\n1,2,-\n2,1,3\n-,-,1\n3,1,2\n", ["--wide --items 'Attic,Cellar,Porch'"]),
@@ -58,9 +57,7 @@ def test_each_kind_is_known_by_its_flags(tmp_path, kind):
     assert told(tmp_path, text)[1] == flags
 
 
-@each(
-    "text", ["", "\n", "x\n", "a,b\n", "\0\0", '"', "who\nann\nbo\n", "text\nsome words\nother words\n"]
-)
+@each("text", ["", "\n", "x\n", "a,b\n", "\0\0", '"', "who\nann\nbo\n", "text\nsome words\nother words\n"])
 def test_what_is_none_is_taken_for_none(tmp_path, text):
     assert told(tmp_path, text)[1] == []
 
