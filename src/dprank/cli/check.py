@@ -60,7 +60,7 @@ from dprank.cli.options import (
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.answers import told_answers
 from dprank.data.cleaning import RULES, cleaner, nearest
-from dprank.data.declaration import Declaration, Intake
+from dprank.data.declaration import OF_ROWS, Declaration, Intake
 from dprank.data.forms import BALLOT_FILES, form_named
 from dprank.data.headers import is_nameless
 from dprank.data.noticed import noticed, raw_of
@@ -270,7 +270,9 @@ def _counted(declared: Declaration) -> str:
         return "answers"
     if declared.kind == "tallies" and declared.form != "long":
         return "items"
-    return "rows" if declared.times in (None, "none") and not declared.held else "ballots"
+    if declared.held:
+        return "ballots"
+    return "rows" if declared.times in (None, "none") else OF_ROWS[declared.kind]
 
 
 def _some(names: list[str]) -> str:

@@ -137,7 +137,7 @@ Withdrawn = Annotated[
 ]
 Times = Annotated[
     str | None,
-    typer.Option(help="The column that says for how many ballots a row stands; none: each row is one ballot."),
+    typer.Option(help="The column that says for how many ballots, or answers, a row stands; none: each row is one."),
 ]
 Thousands = Annotated[
     str | None,

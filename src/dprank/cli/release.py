@@ -116,6 +116,8 @@ def ranking(
     pairs: Pairs = None,
     points: Points = None,
     best: BestPoints = None,
+    times: Times = None,
+    thousands: Thousands = None,
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
@@ -164,7 +166,21 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    flags = comparisons, pairs, points, best, items, person, answers_map, unranked_as, clean, alias, layout
+    flags = (
+        comparisons,
+        pairs,
+        points,
+        best,
+        times,
+        thousands,
+        items,
+        person,
+        answers_map,
+        unranked_as,
+        clean,
+        alias,
+        layout,
+    )
     given = given_counts(counts, file, plan, *flags)
     declared = (
         given.declaration
@@ -173,6 +189,8 @@ def ranking(
             "comparisons",
             form_of(_there(file), plan, comparisons=comparisons, pairs=pairs, points=points),
             best=best,
+            times=times,
+            thousands=thousands,
             items=items,
             person=person,
             clean=clean,

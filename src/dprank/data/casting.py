@@ -38,12 +38,12 @@ from dprank.data.forms import form_named
 from dprank.data.layout import Layout
 from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, counts, place_reader
 
-__all__ = ["long", "of_file", "orders", "ranks", "wide"]
+__all__ = ["long", "of_file", "orders", "ranks", "repeat", "wide"]
 
 
 def wide(table: Table) -> Intake:
     """A column an item, which holds its place."""
-    _repeat(table)
+    repeat(table)
     declared, ledger = table.declared, table.ledger
     person = None if declared.person is None else table.person(declared.person)
     meaning = place_reader(declared)
@@ -55,7 +55,7 @@ def wide(table: Table) -> Intake:
 
 def orders(table: Table) -> Intake:
     """A column of texts like ``A > B = C``, or by another sign; between two of them there may be nothing."""
-    _repeat(table)
+    repeat(table)
     declared, ledger, names = table.declared, table.ledger, Names(table.declared)
     person = None if declared.person is None else table.person(declared.person)
     column = table.column(declared.columns[0])
@@ -74,7 +74,7 @@ def orders(table: Table) -> Intake:
 
 def ranks(table: Table) -> Intake:
     """A column a place, best first, which holds the name of an item."""
-    _repeat(table)
+    repeat(table)
     declared, ledger, names = table.declared, table.ledger, Names(table.declared)
     person = None if declared.person is None else table.person(declared.person)
     said = _Said(len(table.frame), len(declared.items))
@@ -115,8 +115,8 @@ class _Said:
         return {"again": self.again[rows], "foreign": self.foreign[rows]}
 
 
-def _repeat(table: Table) -> None:
-    """Every ballot a row of its own, where a row stands for several: whole numbers from 0; one of no number is one."""
+def repeat(table: Table) -> None:
+    """Every ballot, or answer, a row of its own, where a row stands for several: whole numbers from 0; one of no number is one."""
     name = table.declared.times
     if name in (None, "none"):
         return
@@ -126,7 +126,8 @@ def _repeat(table: Table) -> None:
     wrong = read == -math.inf
     each = np.where(wrong, 1, read).astype(np.int64)
     if each.sum() > most:
-        raise ValueError(f"{table.path}: {name}: more ballots than {MOST_AT_ONCE:,} places have room for")
+        what = "answers" if table.declared.kind == "comparisons" else "ballots"
+        raise ValueError(f"{table.path}: {name}: more {what} than {MOST_AT_ONCE:,} places have room for")
     rows = np.repeat(np.arange(len(each)), each)
     table.take(rows)
     table.ledger.leave_out(wrong[rows], "no such count")

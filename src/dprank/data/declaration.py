@@ -64,9 +64,9 @@ OF = {
     "places": ("ballots",),
     "best": ("ballots", "comparisons"),
     "lowest": ("ballots",),
-    "times": ("ballots",),
+    "times": ("ballots", "comparisons"),
     "between": ("ballots", "tallies"),
-    "thousands": ("ballots",),
+    "thousands": ("ballots", "comparisons"),
 }
 #: The same of codes that say that there is none.
 OF_CODES = {"unranked_as": ("ballots", "comparisons"), "withdrawn": ("ballots",)}
@@ -79,7 +79,7 @@ OF_FORMS = {
         ("orders", "basket"),
         "only an order as text has a sign between its places, and a list between its items",
     ),
-    "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
+    "times": (("wide", "orders", "ranks", "long", "points"), "only where a row is a ballot it may stand for several"),
 }
 
 #: Rules that a published file tells, where they are not the usual ones; which number is best, always.
@@ -100,6 +100,8 @@ TOTALS = "totals alone say nothing of who is in several of them: a row for each 
 MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn", "thousands")
 #: Lines of a declaration that hold words of cells, as somebody may have read them there.
 _OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ", "layout = ")
+#: What a row is that may stand for several.
+OF_ROWS = {"ballots": "ballots", "comparisons": "answers"}
 #: Keys that hold names of columns.
 _OF_COLUMNS = ("person", "columns", "pairs", "ballot", "weight", "times")
 #: What is said of full ballots, where others are beside them; and of those that need not be full.
@@ -189,7 +191,7 @@ class Declaration:
     withdrawn : sequence of str
         Names that ballots may hold and that are no items: they are taken off, and nobody is taken to have meant others.
     times : str, optional
-        The column that says for how many ballots a row stands, where nobody is named; "none" that each row is one,
+        The column that says for how many ballots, or answers, a row stands, where nobody is named; "none" that each row is one,
         whatever columns are called.
     thousands : {".", ",", "'", " ", "none"}, optional
         Of `times` and `weight` what stands between thousands, or that nothing does. Until it is said ``1.000``,
@@ -343,7 +345,8 @@ class Declaration:
             settle(self, **{name: tuple(dict.fromkeys(given))})
         for name, (forms, why) in OF_FORMS.items():
             said = getattr(self, name)
-            if said is not None and self.form not in forms and (name, said) != ("times", "none"):
+            several = name == "times" and self.form == {"ballots": "long", "comparisons": "wide"}.get(self.kind)
+            if said is not None and (several or self.form not in forms) and (name, said) != ("times", "none"):
                 raise ValueError(f"{name} = {shown(getattr(self, name))}; {why}")
         if self.places is not None:
             _texts("places", list(_table("places", self.places)))
@@ -498,7 +501,7 @@ class Declaration:
         if self.kind == "comparisons" and self.answers is not None:
             rules["answers"] = MEANT[self.answers] if isinstance(self.answers, str) else told_answers(self.answers)
         if self.times not in (None, "none"):
-            rules["times"] = "a row stands for as many ballots as it says"
+            rules["times"] = f"a row stands for as many {OF_ROWS[self.kind]} as it says"
         if self.form in HELD[1:]:
             rules["times"] = "a line stands for as many ballots as it says"
         if self.thousands is not None:

@@ -90,7 +90,8 @@ def points(text: str) -> float:
 
 
 def _pairs(table: Table) -> tuple[Any, Any, Any]:
-    """Who compares, and the two items of each row."""
+    """Who compares, and the two items of each row, which are as many as it stands for."""
+    casting.repeat(table)
     declared, ledger = table.declared, table.ledger
     person = None if declared.person is None else table.person(declared.person)
     first, second = (table.items(name) for name in declared.columns[:2])

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dprank import Declaration
+from dprank.data.engines import count
 
 ITEMS = ("oak", "elm", "fir")
 COLUMNS = ("home", "away", "hs", "as")
@@ -72,7 +73,7 @@ def test_of_a_person_and_of_undeclared_items(tmp_path):
     ({"columns": ("a", "a", "b", "c")}, "columns"),
     ({"form": "long", "columns": COLUMNS[:3], "answers": "names", "best": "low"}, "best"),
     ({"form": "wide", "columns": (), "answers": "names", "best": "high"}, "best"), ({"weight": "w"}, "weight"),
-    ({"times": "n"}, "times"),
+
 ])  # fmt: skip
 def test_a_declaration_that_says_otherwise_is_refused(keys, words):
     with refused(words):
@@ -84,3 +85,36 @@ def test_a_declaration_is_the_same_from_its_file(tmp_path):
         path = tmp_path / "plan.toml"
         path.write_text(declared(best=best, person=person).to_toml())
         assert Declaration.from_toml(path) == declared(best=best, person=person)
+
+
+@each("form, columns, answers", [("points", COLUMNS, None), ("long", ("home", "away", "won"), "names")])
+def test_counted_rows_are_as_many_answers(tmp_path, form, columns, answers):
+    """A row that stands for several is as if it were written so often; a count that is none is one answer."""
+    rows = [("oak", "elm", 1, 0, "oak", 3), ("elm", "fir", 0, 2, "fir", 2), ("oak", "fir", 1, 0, "oak", 0)]
+    path, plain = tmp_path / "a.csv", tmp_path / "b.csv"
+    header = "home,away,hs,as,won,n"
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows), "oak,elm,1,0,oak,x"]) + "\n")
+    written = [",".join(map(str, row)) for row in rows for _ in range(row[-1])]
+    plain.write_text("\n".join([header, *written]) + "\n")
+    keys = {"form": form, "columns": columns, "answers": answers}
+    counted, each_row = declared(**keys, times="n").read(path), declared(**keys).read(plain)
+    assert (counted.rows, dict(counted.left_out)) == (6, {"no such count": 1})
+    for field in ("first", "second", "points"):
+        assert getattr(counted.data, field).tolist() == getattr(each_row.data, field).tolist()
+    assert counted.data.unanswered is not None or counted.kept == 5
+
+
+@each("keys, words", [({"person": "who"}, "times"), ({"form": "wide", "columns": (), "answers": "names"}, "times")])
+def test_counted_rows_name_nobody(keys, words):
+    with refused(words):
+        declared(**keys, times="n")
+
+
+def test_shards_do_not_count_such_rows(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("home,away,won,n\noak,elm,oak,3\n")
+    keys = {"form": "long", "columns": ("home", "away", "won"), "answers": "names"}
+    with refused("times", "shards"):
+        count([path], declared(**keys, times="n"))
+    with refused("form = 'points'"):
+        count([path], declared())
