@@ -116,7 +116,7 @@ class _Said:
 
 
 def repeat(table: Table) -> None:
-    """Every ballot, or answer, a row of its own, where a row stands for several: whole numbers from 0; one of no number is one."""
+    """Every ballot, or answer, a row of its own, where a row stands for several: a whole number; else it is one."""
     name = table.declared.times
     if name in (None, "none"):
         return

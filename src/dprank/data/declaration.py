@@ -191,8 +191,8 @@ class Declaration:
     withdrawn : sequence of str
         Names that ballots may hold and that are no items: they are taken off, and nobody is taken to have meant others.
     times : str, optional
-        The column that says for how many ballots, or answers, a row stands, where nobody is named; "none" that each row is one,
-        whatever columns are called.
+        The column that says for how many ballots, or answers, a row stands, where nobody is named; "none" that each row
+        is one, whatever columns are called.
     thousands : {".", ",", "'", " ", "none"}, optional
         Of `times` and `weight` what stands between thousands, or that nothing does. Until it is said ``1.000``,
         ``1,000`` and ``1 000`` are no numbers: a file does not say whether they are one, or one thousand.

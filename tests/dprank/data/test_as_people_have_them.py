@@ -233,3 +233,14 @@ def test_what_is_not_read_is_told_what_to_do(tmp_path, kind):
     assert done.code == 2, done
     assert told in done.error
     assert done.error.count("\n") == 1, done.error
+
+
+@each("what, told", [
+    (b'{"Version": "5.10", "Sessions": [{"TabulatorId": 1, "Original": {"Cards": []}}]}', "Dominion"),
+    (b'{"@type": "CVR.CastVoteRecordReport", "CVR": [{"CVRSnapshot": []}]}', "NIST"),
+])  # fmt: skip
+def test_records_of_election_offices_are_told_how_to_become_a_table(tmp_path, what, told):
+    """They would be one row of nothing, and a release of noise alone."""
+    flags = ["--ranks", "a,b", "--items", "A,B", "--ballots", "full", "--epsilon", "1"]
+    done = said("release", "consensus", put(tmp_path, "CvrExport.json", what), *flags)
+    assert (done.code, told in done.error, "--ranks" in done.error) == (2, True, True), done
