@@ -125,7 +125,8 @@ def cat(baskets=BASKETS, names=CANDIDATES, voters=None):
     ]
     head = [
         "FILE NAME: a.cat", "DATA TYPE: cat", f"NUMBER ALTERNATIVES: {len(names)}",
-        f"NUMBER VOTERS: {len(baskets) if voters is None else voters}", f"NUMBER UNIQUE PREFERENCES: {len(set(baskets))}",
+        f"NUMBER VOTERS: {len(baskets) if voters is None else voters}",
+        f"NUMBER UNIQUE PREFERENCES: {len(set(baskets))}",
         "NUMBER CATEGORIES: 2", "CATEGORY NAME 1: Yes", "CATEGORY NAME 2: No",
         *(f"ALTERNATIVE NAME {at}: {name}" for at, name in enumerate(names, 1)),
     ]  # fmt: skip
