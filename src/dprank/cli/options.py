@@ -26,6 +26,7 @@ from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import FORMS, MEANINGS, Declaration, declared_part, release_part
 from dprank.data.files import require_regular
 from dprank.data.forms import BALLOT_FILES, Form, candidates_of, form_called, form_named, forms_like
+from dprank.data.layout import Layout
 
 #: Columns with numbers, from one to another; no more than so many.
 _RANGE, MOST_NUMBERED = re.compile(r"(.*?)([0-9]{1,6})\.\.(.*?)([0-9]{1,6})"), 10_000
@@ -544,7 +545,8 @@ def about(file: Path) -> Iterator[None]:
 def _items(said: str, form: Any = None, layout: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     path = Path(said)
     if held := form_called(path) or _listing(path, form):
-        names = candidates_of(path, held, (layout or {}).get("encoding"))
+        laid = {key: it for key, it in (layout or {}).items() if key in held.takes}
+        names = candidates_of(path, held, Layout.of(laid))
         print(visible(f"dprank: items: those that {path} lists are taken as public"), file=sys.stderr)
         return names
     return named(said)

@@ -306,7 +306,7 @@ class _Counted:
 
 def of_file(declared: Any, path: Any) -> Intake:
     """Every ballot of a file that names its candidates as a row of its own."""
-    file = form_named(declared.form).read(path, Layout.of(declared.layout).encoding)
+    file = form_named(declared.form).read(path, Layout.of(declared.layout))
     if file.voters * len(declared.items) > MOST_AT_ONCE:
         raise ValueError(f"{path}: more ballots than {MOST_AT_ONCE:,} places have room for")
     clean, names = cleaner(declared.clean, declared.aliases), Names(declared)

@@ -279,7 +279,7 @@ class Declaration:
         settle(self, layout=Layout.of(self.layout).said or None)
         if form in HELD:
             file = form_named(form)
-            said = [it for it in self.layout or () if it != "encoding" or file.says_encoding]
+            said = [it for it in self.layout or () if it not in file.takes]
             if said:
                 raise ValueError(f"layout = {shown(said[0])}; {file.words} says all that of itself")
         clean = cleaner(rules, aliases)

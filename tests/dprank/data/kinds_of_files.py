@@ -131,3 +131,38 @@ def cat(baskets=BASKETS, names=CANDIDATES, voters=None):
         *(f"ALTERNATIVE NAME {at}: {name}" for at, name in enumerate(names, 1)),
     ]  # fmt: skip
     return "\n".join([*(f"# {it}" for it in head), *lines, ""])
+
+
+def dominion(profile=PROFILE, names=CANDIDATES, contest=5):
+    """The three files of an export, by their names; what is tied is an overvote."""
+    numbers = [12 + 7 * at for at in range(len(names))]
+
+    def session(at, order):
+        marks = [
+            {"CandidateId": numbers[it], "Rank": rank, "MarkDensity": 90, "IsAmbiguous": False, "IsVote": True}
+            for rank, tied in enumerate(order, 1)
+            for it in tied
+        ]
+        contests = [{"Id": 3, "Marks": []}, {"Id": contest, "Marks": marks, "Undervotes": 0}]
+        cards = [{"Id": 1, "Contests": contests}]
+        return {"TabulatorId": 1, "RecordId": at, "Original": {"IsCurrent": True, "Cards": cards}}
+
+    orders = [order for times, order in profile for _ in range(times)]
+    return {
+        "CvrExport.json": {"Version": "5.10", "Sessions": [session(at, order) for at, order in enumerate(orders)]},
+        "ContestManifest.json": {
+            "List": [
+                {"Id": 3, "Description": "Sheriff", "NumOfRanks": 0},
+                {"Id": contest, "Description": "Mayor", "NumOfRanks": len(names)},
+            ]
+        },
+        "CandidateManifest.json": {
+            "List": [
+                {"Id": 99, "Description": "SECRET", "ContestId": 3},
+                *(
+                    {"Id": it, "Description": name, "ContestId": contest}
+                    for it, name in zip(numbers, names, strict=True)
+                ),
+            ]
+        },
+    }

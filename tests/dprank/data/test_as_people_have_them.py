@@ -236,7 +236,7 @@ def test_what_is_not_read_is_told_what_to_do(tmp_path, kind):
 
 
 @each("what, told", [
-    (b'{"Version": "5.10", "Sessions": [{"TabulatorId": 1, "Original": {"Cards": []}}]}', "Dominion"),
+    (b'{"Version": "5.10", "Sessions": [{"TabulatorId": 1, "Original": {"Cards": []}}]}', "--form dominion"),
     (b'{"@type": "CVR.CastVoteRecordReport", "CVR": [{"CVRSnapshot": []}]}', "NIST"),
 ])  # fmt: skip
 def test_records_of_election_offices_are_told_how_to_become_a_table(tmp_path, what, told):

@@ -15,8 +15,10 @@ import dprank
 from dprank import Declaration
 from dprank.cli.path import said
 from dprank.data.forms import BALLOT_FILES, candidates_of, form_called, form_named, forms_like
+from dprank.data.layout import Layout
 
-NAMES = [it.name for it in BALLOT_FILES]
+#: One of Dominion is three files.
+NAMES = [it.name for it in BALLOT_FILES if it.name != "dominion"]
 
 
 def declared(form, **rest):
@@ -306,7 +308,7 @@ def test_names_that_are_no_text_ask_for_an_encoding(tmp_path, form):
     path = sample(tmp_path, form, raw)
     with refused(str(path), "--encoding"):
         candidates_of(path, form_named(form))
-    assert candidates_of(path, form_named(form), "cp1252") == CANDIDATES
+    assert candidates_of(path, form_named(form), Layout(encoding="cp1252")) == CANDIDATES
     intake = declared(form, layout={"encoding": "cp1252"}).read(path)
     assert counted(intake) == ballots_of(FORMATS[form][2])
 
@@ -355,6 +357,21 @@ def test_abif_has_scores_long_names_and_comments(tmp_path, text, ballot):
     head = "".join(f"=C{at}:[{name}]\n" for at, name in enumerate(CANDIDATES))
     intake = declared("abif").read(sample(tmp_path, "abif", head + text))
     assert counted(intake) == Counter({ballot: 2})
+
+
+def test_a_line_0_among_ballots_of_blt_does_not_end_them(tmp_path):
+    """As many ballots as it says: none. The last such line is the end, and names stand below it."""
+    path = sample(tmp_path, "blt", with_line("blt", "0"))
+    intake = declared("blt").read(path)
+    assert candidates_of(path, form_named("blt")) == CANDIDATES
+    assert (counted(intake), dict(intake.misread)) == (ballots_of(PROFILE), {"0": 1})
+
+
+def test_names_in_blt_may_hold_quotation_marks(tmp_path):
+    """As those of Scottish councils do: a mark in a name is written twice."""
+    names = ["Amy # one", 'Bob ""Bo"" Hope', '""Chuck""', "Dó"]
+    path = sample(tmp_path, "blt", blt(names=names))
+    assert candidates_of(path, form_named("blt")) == ("Amy # one", 'Bob "Bo" Hope', '"Chuck"', "Dó")
 
 
 def test_places_left_free_and_names_of_ballots_in_blt(tmp_path):
