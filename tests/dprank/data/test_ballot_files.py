@@ -417,3 +417,35 @@ def test_a_long_line_is_read_in_one_go(tmp_path, form, part):
     """Twice as long is about twice the steps: a square of them would be minutes here, and the test's timeout."""
     intake = declared(form).read(sample(tmp_path, form, with_line(form, part * 200_000)))
     assert intake.rows >= sum(it.times for it in FORMATS[form][2])
+
+
+def without_list(form):
+    """The sample where ballots alone name candidates."""
+    text = FORMATS[form][0]()
+    return "\n".join(line for line in text.split("\n") if not line.startswith(("=", "#/Candidates")))
+
+
+@each("form", ["abif", "cvotes"])
+def test_a_new_name_is_no_part_of_another_ballot(tmp_path, form):
+    """Who alone names somebody changes one ballot, how many names there are and how many ballots: of none but this."""
+    items = [f"C{at}" for at in range(4)] if form == "abif" else CANDIDATES
+    line = {"abif": "1:", "cvotes": "/EMPTY_RANKING/ * 1"}[form]
+    other = {"abif": "1:SECRET>Nobody=C0", "cvotes": "SECRET > Nobody = Amy Lee"}[form]
+    text = without_list(form)
+    assert f"\n{line}\n" in text
+    before, after = (
+        counted(declared(form, items=items).read(sample(tmp_path, form, it)))
+        for it in (text, text.replace(f"\n{line}\n", f"\n{other}\n"))
+    )
+    assert before - after == Counter({(-1,) * 4: 1})
+    assert after - before == Counter({(0, -1, -1, -1): 1})
+
+
+@each("form, line", [(form, line) for form, lines in ODD.items() for line, times in lines if times == 1])
+def test_one_ballot_in_the_place_of_another_moves_one(tmp_path, form, line):
+    """So that what protects one ballot of the result protects one of the file, whatever somebody writes."""
+    single = {"blt": "1 1 0", "abif": "1:C0", "cvotes": "Amy Lee", "scottish": "1,1,", "debian": "V: 1---"}[form]
+    before, after = (declared(form).read(sample(tmp_path, form, with_line(form, it))) for it in (single, line))
+    assert before.rows == after.rows
+    assert counted(before) - counted(after) == Counter({(0, -1, -1, -1): 1})
+    assert counted(after) - counted(before) == Counter({(-1,) * 4: 1})
