@@ -80,6 +80,10 @@ def test_a_slip_is_left_out_and_the_rest_stays(tmp_path, way, text, left, counts
     assert intake.data.counts().tolist() == counts
 
 
+def test_an_item_again_in_a_list_is_one_entry(tmp_path):
+    assert read(tmp_path, "semicolons", "id,things\na,Bob;Bob ;Bob\n").rows == 1
+
+
 def test_rows_of_nobody_are_left_out_and_somebody(tmp_path):
     text = "id,things\n,Bob;Chuck\na,Bob\nb,\n"
     intake = read(tmp_path, "semicolons", text, person="id")

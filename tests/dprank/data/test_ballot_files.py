@@ -449,3 +449,21 @@ def test_one_ballot_in_the_place_of_another_moves_one(tmp_path, form, line):
     assert before.rows == after.rows
     assert counted(before) - counted(after) == Counter({(0, -1, -1, -1): 1})
     assert counted(after) - counted(before) == Counter({(-1,) * 4: 1})
+
+
+def test_brackets_that_nobody_closes_are_read_once(tmp_path):
+    """A square of the steps would be hours of them, which the test's timeout ends."""
+    intake = declared("abif").read(sample(tmp_path, "abif", with_line("abif", "[" * 3_000_000)))
+    assert dict(intake.left_out) == {"no such order": 1}
+
+
+def test_who_voted_is_not_told_with_a_line_that_is_none(tmp_path):
+    intake = declared("debian").read(sample(tmp_path, "debian", with_line("debian", "V: 1A34\tann\tSECRET Ann")))
+    assert dict(intake.misread) == {"V: 1A34": 1}
+
+
+def test_ballots_that_only_a_header_counts_are_absent(tmp_path):
+    total = sum(it.times for it in FORMATS["preflib"][2])
+    text = FORMATS["preflib"][0]().replace(f"VOTERS: {total}", f"VOTERS: {total + 2}")
+    assert declared("preflib").read(sample(tmp_path, "preflib", text)).absent == 2
+    assert declared("blt").read(sample(tmp_path, "blt", with_line("blt", "SECRET"))).absent == 0
