@@ -106,7 +106,7 @@ def _ballot(session: Any, at: int, contest: int, candidates: dict[int, int], exh
     try:
         found = next((it for it in _contests(session) if it["Id"] == contest), None)
         order = () if found is None else _order(found["Marks"], candidates, exhaust)
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError):  # one of another contest, among others
         order = None
     return Ballot(order, 1, said)
 
@@ -127,7 +127,7 @@ def _order(marks: Any, candidates: dict[int, int], exhaust: bool) -> Order | Non
         if mark["IsVote"] is not True or mark.get("IsAmbiguous") is True:
             continue
         rank, candidate = mark["Rank"], mark["CandidateId"]
-        if type(rank) is not int or rank < 1 or type(candidate) is not int or candidate not in candidates:
+        if type(rank) is not int or rank < 1 or type(candidate) is not int:
             return None
         places.setdefault(rank, set()).add(candidates[candidate])
     order = []

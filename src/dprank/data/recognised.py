@@ -26,6 +26,7 @@ MOST, HALF, VOCABULARY = 0.9, 0.5, 200
 _PLACE = re.compile(
     r"rank|choice|place|pref|favou?rite|\b[1-9][0-9]?(?:st|nd|rd|th)\b|^(?:first|second|third|fourth|fifth)\b", re.I
 )
+_RANK = re.compile(r"rank|choice|place|pref|favou?rite|[1-9](?:st|nd|rd|th)\b", re.I)
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,4})(\D*)")
 _WON, _LOST = re.compile(r"winn|won\b|prefer|better|chosen", re.I), re.compile(r"los[et]|worse|rejected|beaten", re.I)
 _POINTS = re.compile(r"score|goal|points|pts|fthg|ftag|sets|runs", re.I)
@@ -61,7 +62,7 @@ def recognised(path: Any, layout: Mapping[str, Any] | None = None) -> list[Guess
     >>> import dprank
     >>> for guess in recognised(dprank.example("answers.csv")):
     ...     print(guess)
-    comparisons with an answer for each: --comparisons first,second,outcome, and --map
+    comparisons with an answer for each: --comparisons 'first,second,outcome' --person 'person', and --map
     >>> print(*recognised(dprank.example("city.toc")))
     a file of PrefLib, known by its name
     """
@@ -82,7 +83,7 @@ def guesses_in(frame: Any) -> list[Guess]:
     >>> import pandas as pd
     >>> table = pd.DataFrame({"winner": ["tea", "tea", "mate"], "loser": ["mate", "cocoa", "cocoa"]})
     >>> print(*guesses_in(table))
-    a winner and a loser a row: --comparisons winner,loser,winner --map names
+    a winner and a loser a row: --comparisons 'winner,loser,winner' --map names
     """
     return list(dict.fromkeys(_guesses(_Seen(frame.iloc[:ROWS]))))[:TOLD]
 
@@ -164,7 +165,7 @@ def _pairs(seen: _Seen) -> Iterator[Guess]:
 def _comparisons(seen: _Seen) -> Iterator[Guess]:
     for at, one in enumerate(seen.texts[: COLUMNS // 4]):
         for two in seen.texts[at + 1 :]:
-            if not one.shares_words(two) or _PLACE.search(one.name):
+            if not one.shares_words(two) or _RANK.search(one.name):
                 continue
             for answer in seen.rest:
                 if answer not in (one, two) and (told := _answers(one, two, answer)):

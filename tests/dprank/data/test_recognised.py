@@ -26,6 +26,8 @@ KINDS = {
               ["--comparisons 'model_a,model_b,winner' --map 'model_a=1,model_b=0,tie=0.5,tie (bothbad)=0.5'"]),
     "codes": ("Observer,Condition_1,Condition_2,Selection\n1,tea,cocoa,1\n2,tea,cocoa,2\n5,cocoa,mate,1\n",
               ["--comparisons 'Condition_1,Condition_2,Selection' --person 'Observer', and --map"]),
+    "first and second": ("first,second,outcome\ntea,mate,1\nmate,tea,0\ntea,cocoa,0.5\n",
+                         ["--comparisons 'first,second,outcome', and --map"]),
     "home and away": ("date,home_team,away_team,home_score,away_score\n2020-01-01,A,B,1,0\n2020-01-02,B,C,2,2\n"
                       "2020-01-03,C,A,0,3\n",
                       ["--points 'home_team,away_team,home_score,away_score'"]),
