@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from dprank.cli.manual import Entry, Option
 
 PAGE = "book/commands"
-#: The line of the page in whose place all of it goes; and that for what files look like.
-MARK, FILES = "% commands", "% files"
+#: The line of the page in whose place all of it goes; that for what files look like; that for files of ballots.
+MARK, FILES, FORMS = "% commands", "% files", "% forms"
 #: What the first lines of a table of each kind say.
 TABLES = {
     "staff.csv": "Comparisons: a row an answer, which of two a person prefers.",
@@ -74,10 +74,22 @@ def files(lines: int = 4) -> str:
     return "\n".join(found)
 
 
+def forms() -> str:
+    """Formats of files of ballots that name their candidates, by the registry that reads them."""
+    from dprank.data.forms import BALLOT_FILES
+
+    rows = ["| file | known by | a ballot | mind |", "|---|---|---|---|"]
+    for it in BALLOT_FILES:
+        known = ", ".join(f"`{suffix}`" for suffix in it.suffixes) or f"`--form {it.name}`"
+        words = re.sub("^an? ", "", it.words)
+        rows.append(f"| {words[0].upper()}{words[1:]} | {known} | `{it.ballot}` | {it.losses or 'nothing is lost'} |")
+    return "\n".join(rows)
+
+
 def fill(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the manual in its place, and what files look like."""
+    """Put the manual in its place, what files look like, and formats of ballots."""
     if page == PAGE:
-        source[0] = source[0].replace(MARK, manual()).replace(FILES, files())
+        source[0] = source[0].replace(MARK, manual()).replace(FILES, files()).replace(FORMS, forms())
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from dprank import example
 from dprank.cli import app
 from dprank.cli.manual import EXITS, entries, typed
+from dprank.data.forms import BALLOT_FILES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = runpy.run_path(str(ROOT / "book/_ext/commands.py"))
@@ -19,6 +20,11 @@ def test_the_page_has_every_command_option_and_example() -> None:
     [page] = source
     assert PAGE["MARK"] not in page
     assert PAGE["FILES"] not in page
+    assert PAGE["FORMS"] not in page
+    for form in BALLOT_FILES:
+        row = next(line for line in page.split("\n") if f"`{form.ballot}`" in line)
+        assert all(f"`{suffix}`" in row for suffix in form.suffixes)
+        assert form.suffixes or f"`--form {form.name}`" in row
     for name in ("staff.csv", "ballots.csv", "diagnoses.csv"):
         first = example(name).read_text(encoding="utf-8-sig").split("\n")[0]
         assert f"`{name}`:\n\n```text\n{first}\n" in page

@@ -109,7 +109,7 @@ def slips_of_rows(intake: Intake, declared: Declaration) -> list[str]:
     >>> slips_of_rows(Intake(None, "", 7, {"no such weight": 1}, {}, {}, {}, {"1.2": 1}), declared)[0][:49]
     'weights are whole numbers, and some have decimals'
     """
-    told = [] if declared.kind != "comparisons" else _answers(intake, declared)
+    told = [] if declared.kind != "comparisons" or declared.form == "points" else _answers(intake, declared)
     if declared.weight is not None and (told_of := _fractions(intake, declared)):
         told.append(told_of)
     return told

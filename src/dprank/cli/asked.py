@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dprank.data.answers import SAID
+from dprank.data.forms import BALLOT_FILES
 from dprank.questions import QUESTIONS
 
 __all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "orders_as_text", "require_said"]
@@ -15,7 +16,7 @@ __all__ = ["SAY", "TAKEN", "elsewhere", "missing_options", "orders_as_text", "re
 #: How each thing that a declaration lacks is said.
 SAY = {
     "items": "--items (all of them, by names or a text file: what the data hold is no public list)",
-    "listed": "--items (all of them; to name a file of PrefLib there makes its list public)",
+    "listed": "--items (all of them; to name the file there, as one of PrefLib, makes its list public)",
     "person": "--person (the column that says who)",
     "answers": f"--map (what an answer means: {SAID})",
     "whose": "--person or --ballot (the column that says which rows are one ballot)",
@@ -25,10 +26,10 @@ SAY = {
 }
 #: Flags that say what a row is, by what it is; and the questions that take it.
 FLAGS = {
-    "ballots": "wide long orders ranks ballots unranked repeated ballot weight max-weight times thousands best lowest "
-    "withdrawn",
-    "comparisons": "comparisons pairs",
-    "tallies": "item per-person",
+    "ballots": "wide long orders ranks form ballots unranked repeated ballot weight max-weight times thousands best "
+    "lowest withdrawn",
+    "comparisons": "comparisons pairs points",
+    "tallies": "item each basket marked per-person",
 }
 
 
@@ -76,10 +77,10 @@ def lacking(keys: Mapping[str, Any]) -> list[str]:
     ['items', 'ballots']
     """
     kind, form = keys.get("kind"), keys.get("form")
-    lacks = [] if keys.get("items") else ["listed" if form == "preflib" else "items"]
-    if kind == "comparisons" and keys.get("answers") is None:
+    lacks = [] if keys.get("items") else ["listed" if any(form == it.name for it in BALLOT_FILES) else "items"]
+    if kind == "comparisons" and keys.get("answers") is None and form != "points":
         lacks.append("answers")
-    if kind == "tallies" and keys.get("person") is None:
+    if kind == "tallies" and keys.get("person") is None and form in ("long", None):
         lacks.append("person")
     if kind == "ballots":
         if form == "long" and keys.get("person") is None and keys.get("ballot") is None:

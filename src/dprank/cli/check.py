@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations, islice
 from pathlib import Path
@@ -23,21 +23,26 @@ from dprank.cli.options import (
     AsJson,
     BallotColumn,
     Ballots,
+    Basket,
     BeforeLooking,
     Best,
     Between,
     Clean,
     Columns,
+    Each,
     File,
+    Held,
     Item,
     Items,
     Long,
     Lowest,
+    Marked,
     MaxWeight,
     Orders,
     Pairs,
     Person,
     Plan,
+    Points,
     Ranks,
     Repeated,
     Thousands,
@@ -55,7 +60,8 @@ from dprank.cli.options import (
 from dprank.cli.writing import require_replaceable, write_over
 from dprank.data.answers import told_answers
 from dprank.data.cleaning import RULES, cleaner, nearest
-from dprank.data.declaration import Declaration, Intake
+from dprank.data.declaration import OF_ROWS, Declaration, Intake
+from dprank.data.forms import BALLOT_FILES, form_named
 from dprank.data.headers import is_nameless
 from dprank.data.noticed import noticed, raw_of
 from dprank.data.noticed_again import said_again
@@ -64,6 +70,7 @@ from dprank.data.noticed_graph import answers_each
 from dprank.data.noticed_places import unranked_columns
 from dprank.data.noticed_read import cells_of, readable
 from dprank.data.places import hints, number_of
+from dprank.data.recognised import Guess, guesses_in, recognised
 
 __all__ = ["by_items", "check", "looked", "read_as", "would_correct"]
 
@@ -74,6 +81,20 @@ LOOKED_UP = 200
 MOST_LOOKED_AT = 200_000
 #: Lines of one kind on a terminal; --json has all.
 SHOWN = 50
+#: What is said of each form, and the flag that says it; of files that name their candidates their form does.
+WAYS = dict.fromkeys(((kind, it.name) for kind in ("ballots", "tallies") for it in BALLOT_FILES), ("", "")) | {
+    ("comparisons", "long"): ("a row an answer", "--comparisons"),
+    ("comparisons", "wide"): ("a column a pair", "--pairs"),
+    ("comparisons", "points"): ("the points of two items a row", "--points"),
+    ("ballots", "wide"): ("a column an item", "--wide"),
+    ("ballots", "long"): ("a row an item", "--long"),
+    ("ballots", "orders"): ("orders as text", "--orders"),
+    ("ballots", "ranks"): ("a column a place", "--ranks"),
+    ("tallies", "long"): ("a row for each person and item", "--item"),
+    ("tallies", "each"): ("several columns of items", "--each"),
+    ("tallies", "basket"): ("lists of items in a cell", "--basket"),
+    ("tallies", "marked"): ("a column an item and a mark", "--marked"),
+}
 LISTS = ("items that no row has", "columns that are not used")
 #: What is counted, by the name that it has with --json; on a terminal it is called what it is.
 COUNTS = ("rows", "rows that count")
@@ -85,11 +106,16 @@ def check(
     file: File,
     comparisons: Columns = None,
     pairs: Pairs = None,
+    points: Points = None,
     wide: Wide = False,
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     item: Item = None,
+    each: Each = None,
+    basket: Basket = None,
+    marked: Marked = False,
     items: Items = None,
     person: Person = None,
     answers: Answers = None,
@@ -122,9 +148,32 @@ def check(
     --out plan.toml
     """
     form = form_of(
-        file, plan, comparisons=comparisons, pairs=pairs, item=item, wide=wide, long=long, orders=orders, ranks=ranks
+        file,
+        plan,
+        comparisons=comparisons,
+        pairs=pairs,
+        points=points,
+        item=item,
+        wide=wide,
+        long=long,
+        orders=orders,
+        ranks=ranks,
+        held=held,
+        each=each,
+        basket=basket,
+        marked=marked,
+        tallies=ballots is None,
     )
+
+    def tell(said: str, key: str = "answers") -> None:
+        if as_json:
+            show_json(json.dumps({key: said, "mark": SECRET}, ensure_ascii=False, indent=2))
+        else:
+            console().print(f"[{SECRET}]\n{said}", markup=False)
+
     if plan is None and not form:
+        if guesses := recognised(file, layout):
+            tell(f"the file looks like {', or '.join(map(str, guesses))}", "taken for")
         if told := orders_as_text(file):
             raise ValueError(told)
         raise ValueError(
@@ -157,18 +206,14 @@ def check(
         layout=layout,
     )
 
-    def tell(answers: str) -> None:
-        if as_json:
-            show_json(json.dumps({"answers": answers, "mark": SECRET}, ensure_ascii=False, indent=2))
-        else:
-            console().print(f"[{SECRET}]\n{answers}", markup=False)
-
     declared = declared_or_told(lambda meant: make(answers=meant), answers, file, tell)
     require_replaceable(out)
     intake = declared.read(file)
     if out:
         write_over(out, declared.to_toml())
-    found = looked(intake, declared, raw_of(declared, file))
+    raw = raw_of(declared, file)
+    guesses = [] if raw is None else guesses_in(raw.frame)
+    found = {"taken for": taken_for(declared, guesses)} | looked(intake, declared, raw)
     if as_json:
         show_json(json.dumps(found | {"mark": SECRET}, ensure_ascii=False, indent=2))
         return
@@ -201,11 +246,33 @@ def check(
         shown.print(f"declaration: {out}", markup=False)
 
 
+def taken_for(declared: Declaration, guesses: Sequence[Guess] = ()) -> str:
+    """What a file is taken for, by its declaration, and the flag that says so; and what else it looks like.
+
+    Examples
+    --------
+    >>> taken_for(Declaration(kind="ballots", items=["Pay", "Hours"]))
+    'ballots with a column an item (--wide)'
+    """
+    words, flag = WAYS[declared.kind, str(declared.form)]
+    if declared.held:
+        held = form_named(str(declared.form))
+        losses = f"; {held.losses}" * bool(held.losses)
+        return f"{held.words} (--form {held.name}){losses}"
+    others = [it for it in guesses if it.flags and flag not in it.flags.split()]
+    else_ = f"; it looks like {', or '.join(map(str, others))}" if others and len(others) == len(guesses) else ""
+    return f"{declared.kind} with {words} ({flag}){else_}"
+
+
 def _counted(declared: Declaration) -> str:
     """What is counted as one: a row, or what a row holds, or stands for, several of."""
     if (declared.kind, declared.form) == ("comparisons", "wide"):
         return "answers"
-    return "rows" if declared.times in (None, "none") and declared.form != "preflib" else "ballots"
+    if declared.kind == "tallies" and declared.form != "long":
+        return "items"
+    if declared.held:
+        return "ballots"
+    return "rows" if declared.times in (None, "none") else OF_ROWS[declared.kind]
 
 
 def _some(names: list[str]) -> str:
@@ -293,7 +360,11 @@ def read_as(declared: Declaration) -> str:
     'each says that a person has an item'
     """
     if declared.kind == "tallies":
-        return "each says that a person has an item"
+        first = "; what is in the first category is taken for it" * declared.held
+        return f"each says that a person has an item{first}"
+    if declared.form == "points":
+        more, turn = ("fewer", "leave --best low out") if declared.best == "low" else ("more", "add --best low")
+        return f"the item with {more} points is taken for the preferred one; if it is that with the others, {turn}"
     if declared.kind == "comparisons":
         return _answers_as(declared)
     if declared.form == "ranks":

@@ -79,7 +79,7 @@ def count_command(
         form.get("kind"), form, items=items, person=person, clean=clean, alias=alias, plan=plan, answers=answers_map,
         unranked_as=unranked_as, layout=layout,
     )  # fmt: skip
-    if declared.kind == "comparisons" and declared.form != "long":
+    if declared.kind != "ballots" and declared.form != "long":
         raise ValueError(
             f"{declared.kind} in form {declared.form!r} are not counted so; long comparisons or tallies are"
         )

@@ -35,6 +35,17 @@ FLAGS = {
             "holds the names and two are dropped, as in Qualtrics."
         ),
     ],
+    "contest": Annotated[
+        str | None,
+        typer.Option(help="Of a cast vote record (--form dominion) which contest, where several are ranked."),
+    ],
+    "overvotes": Annotated[
+        str | None,
+        typer.Option(
+            help="Of a cast vote record what a place with several candidates says: skip (nothing; so by default), or "
+            "exhaust (the ballot ends there)."
+        ),
+    ],
     "sql": Annotated[
         str | None,
         typer.Option(
@@ -85,7 +96,7 @@ def with_layout(command: Command) -> Command:
     >>> read("a.csv", skip=2, sheet=None)
     a.csv {'skip': 2}
     >>> list(inspect.signature(read).parameters)
-    ['file', 'sheet', 'encoding', 'skip', 'header', 'sql', 'loud']
+    ['file', 'sheet', 'encoding', 'skip', 'header', 'contest', 'overvotes', 'sql', 'loud']
     """
 
     @wraps(command)

@@ -6,6 +6,7 @@ import csv
 import errno
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,11 @@ from dprank.data.answers import SAID
 from dprank.data.cleaning import RULES, nearest
 from dprank.data.declaration import FORMS, MEANINGS, Declaration, declared_part, release_part
 from dprank.data.files import require_regular
-from dprank.data.preflib import is_preflib, read_alternatives
+from dprank.data.forms import BALLOT_FILES, Form, candidates_of, form_called, form_named, forms_like
+from dprank.data.layout import Layout
+
+#: Columns with numbers, from one to another; no more than so many.
+_RANGE, MOST_NUMBERED = re.compile(r"(.*?)([0-9]{1,6})\.\.(.*?)([0-9]{1,6})"), 10_000
 
 __all__ = [
     "about",
@@ -35,6 +40,7 @@ __all__ = [
     "listed",
     "named",
     "number",
+    "numbered",
     "paired",
     "published_text",
     "show_json",
@@ -43,7 +49,8 @@ __all__ = [
 
 _FILE = (
     "CSV, JSON or JSON lines, also in .gz or .zst; .xlsx, .ods; Parquet, a folder of it, Arrow, Feather; .sav, .dta; "
-    "a database, with --sql; or of PrefLib: .soc, .toc, .soi, .toi, .wmd. - is standard input."
+    "a database, with --sql; or of ballots: PrefLib (.soc, .toc, .soi, .toi, .wmd), .blt, .abif, .cvotes. "
+    "- is standard input."
 )
 File = Annotated[Path, typer.Argument(help=_FILE)]
 MaybeFile = Annotated[Path | None, typer.Argument(help=_FILE)]
@@ -51,7 +58,7 @@ Items = Annotated[
     str | None,
     typer.Option(
         help="All items, with commas between; or a text file with one a line. Never read off the data: to name a "
-        "file of PrefLib here makes its list of alternatives public."
+        "file of PrefLib, BLT or the like here makes its list of candidates public."
     ),
 ]
 Person = Annotated[str | None, typer.Option(help="The column that says who.")]
@@ -89,6 +96,17 @@ Plan = Annotated[
     ),
 ]
 Columns = Annotated[str | None, typer.Option("--comparisons", help="Columns of first item, second item, answer.")]
+Points = Annotated[
+    str | None,
+    typer.Option(
+        "--points",
+        help="Columns of first item, second item, and the points of each: home,away,home_score,away_score. More are "
+        "better, or fewer by --best low; equal ones are a tie.",
+    ),
+]
+BestPoints = Annotated[
+    str | None, typer.Option("--best", help="Of --points whether more are better, or fewer: high, low.")
+]
 Answers = Annotated[
     str | None,
     typer.Option(
@@ -120,13 +138,27 @@ Withdrawn = Annotated[
 ]
 Times = Annotated[
     str | None,
-    typer.Option(help="The column that says for how many ballots a row stands; none: each row is one ballot."),
+    typer.Option(help="The column that says for how many ballots, or answers, a row stands; none: each row is one."),
 ]
 Thousands = Annotated[
     str | None,
     typer.Option(help="Of --times and --weight what stands between thousands: . , ' ' \"'\" or none; 1.000 needs it."),
 ]
 Item = Annotated[str | None, typer.Option("--item", help="The column of the item that a person has.")]
+Each = Annotated[
+    str | None,
+    typer.Option(
+        "--each",
+        help="A row a person, and several columns, each of which holds an item or nothing: DX1,DX2, or DX1..DX20.",
+    ),
+]
+Basket = Annotated[
+    str | None,
+    typer.Option("--basket", help="A row a person, and a column of lists of items; --between says their sign."),
+]
+Marked = Annotated[
+    bool, typer.Option("--marked", help="A row a person, and a column an item, with 1 where the person has it, else 0.")
+]
 Wide = Annotated[
     bool, typer.Option("--wide", help="Ballots with a column an item, which holds its place, 1 for the best.")
 ]
@@ -138,6 +170,14 @@ Ranks = Annotated[
     str | None,
     typer.Option(
         "--ranks", help="Ballots with a column a place, which holds an item: the columns, best first: first,second."
+    ),
+]
+Held = Annotated[
+    str | None,
+    typer.Option(
+        "--form",
+        help="What a file is that names its candidates, where its own name does not say it: "
+        f"{', '.join(it.name for it in BALLOT_FILES)}.",
     ),
 ]
 Pairs = Annotated[
@@ -298,6 +338,25 @@ def listed(text: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in cut)
 
 
+def numbered(names: Sequence[str]) -> tuple[str, ...]:
+    """Names, and of two with .. between them all from one number to the other.
+
+    Examples
+    --------
+    >>> numbered(["id", "DX1..DX3", "A09..A10"])
+    ('id', 'DX1', 'DX2', 'DX3', 'A09', 'A10')
+    """
+    found: list[str] = []
+    for name in names:
+        ends = _RANGE.fullmatch(name)
+        first, last = (int(ends[2]), int(ends[4])) if ends else (0, 0)
+        if ends and ends[1] == ends[3] and first <= last < first + MOST_NUMBERED:
+            found += [f"{ends[1]}{at:0{len(ends[2])}}" for at in range(first, last + 1)]
+        else:
+            found.append(name)
+    return tuple(found)
+
+
 def paired(name: str, texts: tuple[str, ...]) -> dict[str, str]:
     """What stands before and after the last sign = of each text: a header says '1 = best', and an answer is '='."""
     pairs: dict[str, str] = {}
@@ -340,11 +399,22 @@ def form_of(
     long: str | None = None,
     orders: str | None = None,
     ranks: str | None = None,
+    held: str | None = None,
+    each: str | None = None,
+    basket: str | None = None,
+    marked: bool = False,
+    points: str | None = None,
+    tallies: bool = False,
 ) -> dict[str, Any]:
-    """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan."""
+    """What a row is, by the one flag that says so, or the name of the file; empty where none does, or the plan.
+
+    `tallies` says that a file of categories may be taken for what people have.
+    """
     said: dict[str, dict[str, Any]] = {}
     if comparisons:
         said["--comparisons"] = {"kind": "comparisons", "form": "long", "columns": listed(comparisons)}
+    if points:
+        said["--points"] = {"kind": "comparisons", "form": "points", "columns": listed(points)}
     if pairs:
         headers = tuple(pair.partition("=") for pair in listed(pairs))
         asked = {header: asks if sign else header for header, sign, asks in headers}
@@ -352,6 +422,12 @@ def form_of(
         said["--pairs"] |= {} if pairs == "all" else {"pairs": asked}
     if item is not None:
         said["--item"] = {"kind": "tallies", "form": "long", "columns": (item,)}
+    if each is not None:
+        said["--each"] = {"kind": "tallies", "form": "each", "columns": numbered(listed(each))}
+    if basket is not None:
+        said["--basket"] = {"kind": "tallies", "form": "basket", "columns": (basket,)}
+    if marked:
+        said["--marked"] = {"kind": "tallies", "form": "marked", "columns": ()}
     if wide:
         said["--wide"] = {"kind": "ballots", "form": "wide", "columns": ()}
     if long:
@@ -360,10 +436,13 @@ def form_of(
         said["--orders"] = {"kind": "ballots", "form": "orders", "columns": (orders,)}
     if ranks:
         said["--ranks"] = {"kind": "ballots", "form": "ranks", "columns": listed(ranks)}
+    if held is not None:
+        said["--form"] = {"kind": "ballots", "form": form_named(held).name, "columns": ()}
     if len(said) > 1:
         raise ValueError(f"{', '.join(said)} say different things; one of them says what a row is")
-    if not said and plan is None and is_preflib(file):
-        return {"kind": "ballots", "form": "preflib", "columns": ()}
+    if not said and plan is None and (called := form_called(file)):
+        of_people = tallies and str(file).lower().removesuffix(".gz").endswith(".cat")
+        return {"kind": "tallies" if of_people else "ballots", "form": called.name, "columns": ()}
     return next(iter(said.values()), {})
 
 
@@ -393,7 +472,7 @@ def declaration_of(
     silent: tuple[str, ...] = ()
     given: dict[str, Any] = form | {"person": person, "clean": listed(clean) or None} | rest
     if items is not None:
-        given["items"] = _items(items)
+        given["items"] = _items(items, form.get("form", base.get("form")), rest.get("layout") or base.get("layout"))
     if answers is not None:
         if form.get("kind", base["kind"]) == "ballots":
             places = paired("map", listed(answers))
@@ -412,7 +491,8 @@ def declaration_of(
         raise ValueError(f"kind = {shown(merged['kind'])} {said}; this takes {kind}: {TAKEN.get(merged['kind'], '')}")
     require_said(merged, also)
     if not merged["items"]:
-        listing = " (or name a file of PrefLib there, which makes its list public)" * (form.get("form") == "preflib")
+        held = any(form.get("form") == it.name for it in BALLOT_FILES)
+        listing = " (or name the file there, which makes its list public)" * held
         raise ValueError(
             f"items are missing; say all of them with --items{listing}: what the data hold is no public list"
         )
@@ -462,12 +542,21 @@ def about(file: Path) -> Iterator[None]:
         raise ValueError(f"{file}: {error}") from None
 
 
-def _items(said: str) -> tuple[str, ...]:
+def _items(said: str, form: Any = None, layout: Mapping[str, Any] | None = None) -> tuple[str, ...]:
     path = Path(said)
-    if is_preflib(path):
+    if held := form_called(path) or _listing(path, form):
+        laid = {key: it for key, it in (layout or {}).items() if key in held.takes}
+        names = candidates_of(path, held, Layout.of(laid))
         print(visible(f"dprank: items: those that {path} lists are taken as public"), file=sys.stderr)
-        return read_alternatives(path)
+        return names
     return named(said)
+
+
+def _listing(path: Path, form: Any) -> Form | None:
+    """The format of a file that names candidates, where that is no list of names."""
+    with suppress(OSError, ValueError):
+        return next((it for it in forms_like(path) if it.name == form), None) if path.is_file() else None
+    return None
 
 
 def named(said: str, flag: str = "items", least: int = 2) -> tuple[str, ...]:

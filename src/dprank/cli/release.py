@@ -22,7 +22,9 @@ from dprank.cli.options import (
     AsJson,
     BallotColumn,
     Ballots,
+    Basket,
     Best,
+    BestPoints,
     Between,
     BudgetFile,
     Clean,
@@ -30,12 +32,15 @@ from dprank.cli.options import (
     Dataset,
     Day,
     Delta,
+    Each,
     Epsilon,
     File,
+    Held,
     Item,
     Items,
     Long,
     Lowest,
+    Marked,
     MaxWeight,
     MaybeFile,
     NewDataset,
@@ -46,6 +51,7 @@ from dprank.cli.options import (
     Persons,
     PlacesMap,
     Plan,
+    Points,
     Protect,
     ProtectBallot,
     Ranks,
@@ -108,6 +114,10 @@ def ranking(
     protect: Protect,
     comparisons: Columns = None,
     pairs: Pairs = None,
+    points: Points = None,
+    best: BestPoints = None,
+    times: Times = None,
+    thousands: Thousands = None,
     items: Items = None,
     person: Person = None,
     answers_map: Answers = None,
@@ -156,14 +166,31 @@ def ranking(
     Example: dprank release ranking staff.csv --plan plan.toml --protect person --answers 3 --epsilon 1
     --budget budget.sqlite --out release.json
     """
-    flags = comparisons, pairs, items, person, answers_map, unranked_as, clean, alias, layout
+    flags = (
+        comparisons,
+        pairs,
+        points,
+        best,
+        times,
+        thousands,
+        items,
+        person,
+        answers_map,
+        unranked_as,
+        clean,
+        alias,
+        layout,
+    )
     given = given_counts(counts, file, plan, *flags)
     declared = (
         given.declaration
         if given
         else declaration_of(
             "comparisons",
-            form_of(_there(file), plan, comparisons=comparisons, pairs=pairs),
+            form_of(_there(file), plan, comparisons=comparisons, pairs=pairs, points=points),
+            best=best,
+            times=times,
+            thousands=thousands,
             items=items,
             person=person,
             clean=clean,
@@ -245,6 +272,7 @@ def consensus(
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     ballots: Ballots = None,
     unranked: Unranked = None,
     repeated: Repeated = None,
@@ -287,7 +315,7 @@ def consensus(
     """
     declared = _ballots(
         plan,
-        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks),
+        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks, held=held),
         items=items,
         person=person,
         clean=clean,
@@ -347,6 +375,7 @@ def winner(
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     ballots: Ballots = None,
     unranked: Unranked = None,
     repeated: Repeated = None,
@@ -388,7 +417,7 @@ def winner(
     """
     declared = _ballots(
         plan,
-        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks),
+        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks, held=held),
         items=items,
         person=person,
         clean=clean,
@@ -444,6 +473,7 @@ def agreement(
     long: Long = None,
     orders: Orders = None,
     ranks: Ranks = None,
+    held: Held = None,
     ballots: Ballots = None,
     unranked: Unranked = None,
     repeated: Repeated = None,
@@ -483,7 +513,7 @@ def agreement(
     """
     declared = _ballots(
         plan,
-        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks),
+        form_of(file, plan, wide=wide, long=long, orders=orders, ranks=ranks, held=held),
         items=items,
         person=person,
         clean=clean,
@@ -546,6 +576,10 @@ def topk(
         typer.Option(help="How many items of a person count; by default all, which costs no more noise than k do."),
     ] = None,
     item: Item = None,
+    each: Each = None,
+    basket: Basket = None,
+    between: Between = None,
+    marked: Marked = False,
     items: Items = None,
     person: Person = None,
     delta: Delta = 0.0,
@@ -574,13 +608,16 @@ def topk(
     Example: dprank release topk diagnoses.csv --person patient --item diagnosis
     --items "asthma,flu,gout,kuru,measles,migraine" --k 2 --epsilon 1
     """
-    given = given_counts(counts, file, plan, item, items, person, clean, alias, layout)
+    given = given_counts(
+        counts, file, plan, item, each, basket, between, marked or None, items, person, clean, alias, layout
+    )
     declared = (
         given.declaration
         if given
         else declaration_of(
             "tallies",
-            form_of(_there(file), plan, item=item),
+            form_of(_there(file), plan, item=item, each=each, basket=basket, marked=marked, tallies=True),
+            between=between,
             items=items,
             person=person,
             clean=clean,

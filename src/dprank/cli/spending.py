@@ -48,6 +48,11 @@ def require_protected(declared: Declaration, kept: dprank.Budget | None, protect
                 else f"protect = 'ballot'; persons are named ({shown(declared.person)}) and protected: leave it out"
             )
     if nameless and protect is None and kept is not None and kept.limit.unit == "voter":
+        if declared.kind == "tallies":
+            raise ValueError(
+                f"these rows name nobody, and {kept.path.name} is a budget of persons; say with --person which column "
+                "says who"
+            )
         raise ValueError(
             f"these ballots name nobody, and {kept.path.name} is a budget of persons; say with --person which column "
             "says who, or --protect ballot if nobody cast two of them"

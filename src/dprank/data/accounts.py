@@ -213,7 +213,7 @@ class Table:
         """Refuse a header that lacks a declared column, and say all that it lacks."""
         declared = self.declared
         asked = (declared.person, *declared.columns, declared.ballot, declared.weight)
-        wide = declared.items if (declared.kind, declared.form) == ("ballots", "wide") else ()
+        wide = declared.item_columns
         needed = [name for name in (*asked, *wide) if name is not None]
         if lacking := [name for name in needed if not self.header.get(self.clean(name)) and name not in self.others]:
             names = [*map(str, self.frame.columns), *self.others]
@@ -287,7 +287,7 @@ def _with_keys(declared: Declaration, sniffed: Sniffed) -> Sniffed:
     for name in frame.columns:
         alike.setdefault(clean(str(name)), []).append(name)
     columns = {names[0]: _one_of(frame[names].to_numpy(object)) for names in alike.values()}
-    wide = declared.items if (declared.kind, declared.form) == ("ballots", "wide") else declared.pairs or ()
+    wide = declared.item_columns or declared.pairs or ()
     asked = (declared.person, *declared.columns, declared.ballot, declared.weight, *wide)
     lacking = [name for name in dict.fromkeys(asked) if name is not None and clean(name) not in alike]
     columns |= {name: np.full(len(frame), "", object) for name in lacking}

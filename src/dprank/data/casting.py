@@ -34,15 +34,16 @@ from dprank.data.amounts import count_of
 from dprank.data.ballots import Ballots, dense_places
 from dprank.data.bounding import kept
 from dprank.data.cleaning import cleaner
+from dprank.data.forms import form_named
+from dprank.data.layout import Layout
 from dprank.data.places import AWAY, COUNTED, UNKNOWN, Names, counts, place_reader
-from dprank.data.preflib import read_preflib
 
-__all__ = ["long", "orders", "preflib", "ranks", "wide"]
+__all__ = ["long", "of_file", "orders", "ranks", "repeat", "wide"]
 
 
 def wide(table: Table) -> Intake:
     """A column an item, which holds its place."""
-    _repeat(table)
+    repeat(table)
     declared, ledger = table.declared, table.ledger
     person = None if declared.person is None else table.person(declared.person)
     meaning = place_reader(declared)
@@ -54,7 +55,7 @@ def wide(table: Table) -> Intake:
 
 def orders(table: Table) -> Intake:
     """A column of texts like ``A > B = C``, or by another sign; between two of them there may be nothing."""
-    _repeat(table)
+    repeat(table)
     declared, ledger, names = table.declared, table.ledger, Names(table.declared)
     person = None if declared.person is None else table.person(declared.person)
     column = table.column(declared.columns[0])
@@ -73,7 +74,7 @@ def orders(table: Table) -> Intake:
 
 def ranks(table: Table) -> Intake:
     """A column a place, best first, which holds the name of an item."""
-    _repeat(table)
+    repeat(table)
     declared, ledger, names = table.declared, table.ledger, Names(table.declared)
     person = None if declared.person is None else table.person(declared.person)
     said = _Said(len(table.frame), len(declared.items))
@@ -123,8 +124,8 @@ class _Said:
         return {"again": self.again[rows], "foreign": self.foreign[rows]}
 
 
-def _repeat(table: Table) -> None:
-    """Every ballot a row of its own, where a row stands for several: whole numbers from 0; one of no number is one."""
+def repeat(table: Table) -> None:
+    """Every ballot, or answer, a row of its own, where a row stands for several: a whole number; else it is one."""
     name = table.declared.times
     if name in (None, "none"):
         return
@@ -134,7 +135,8 @@ def _repeat(table: Table) -> None:
     wrong = read == -math.inf
     each = np.where(wrong, 1, read).astype(np.int64)
     if each.sum() > most:
-        raise ValueError(f"{table.path}: {name}: more ballots than {MOST_AT_ONCE:,} places have room for")
+        what = "answers" if table.declared.kind == "comparisons" else "ballots"
+        raise ValueError(f"{table.path}: {name}: more {what} than {MOST_AT_ONCE:,} places have room for")
     rows = np.repeat(np.arange(len(each)), each)
     table.take(rows)
     table.ledger.leave_out(wrong[rows], "no such count")
@@ -302,7 +304,7 @@ def _one_each(
 
 
 class _Counted:
-    """The ballots of a PrefLib file as a table whose rows they are."""
+    """The ballots of a file that names its candidates, as a table whose rows they are."""
 
     def __init__(self, declared: Any, rows: int, said: str) -> None:
         self.declared, self.said, self.ledger = declared, said, Ledger(rows)
@@ -311,11 +313,14 @@ class _Counted:
         return self.ledger.done(data, self.said)
 
 
-def preflib(declared: Any, path: Any) -> Intake:
-    """Every ballot of a file as a row of its own."""
-    file = read_preflib(path)
+def of_file(declared: Any, path: Any) -> Intake:
+    """Every ballot of a file that names its candidates as a row of its own."""
+    file = form_named(declared.form).read(path, Layout.of(declared.layout))
+    if file.voters * len(declared.items) > MOST_AT_ONCE:
+        raise ValueError(f"{path}: more ballots than {MOST_AT_ONCE:,} places have room for")
     clean, names = cleaner(declared.clean, declared.aliases), Names(declared)
-    at = np.array([names.code(clean(name)) for name in file.names])
+    coded = [(name, names.code(clean(name))) for name in file.names]
+    at = np.array([AWAY if code < 0 and name in file.withdrawn else code for name, code in coded], np.int64)
     table, read = _Counted(declared, file.voters, file.said), int(file.counts.sum())
     table.ledger.leave_out(np.arange(file.voters) >= read, "no such order")
     table.ledger.misread.update(file.others)
@@ -338,4 +343,4 @@ def preflib(declared: Any, path: Any) -> Intake:
     values = np.vstack([said.places, nothing])[each]
     whose = {"rows": np.arange(file.voters), "person": None, "weight": None}
     of = {it: np.append(of, False)[each] for it, of in said.of(slice(None)).items()}
-    return replace(_cast(table, values, whose | of), absent=file.voters - read)
+    return replace(_cast(table, values, whose | of), absent=file.absent)

@@ -17,6 +17,7 @@ from dprank.data.ballots import HEAVIEST
 from dprank.data.cleaning import cleaner, nearest
 from dprank.data.comparisons import item_names
 from dprank.data.files import require_path, require_regular
+from dprank.data.forms import BALLOT_FILES, form_named
 from dprank.data.headers import UNNAMED
 from dprank.data.intake import pair_of, read_file
 from dprank.data.layout import Layout
@@ -38,10 +39,17 @@ __all__ = [
 Completeness = Literal["full", "tied", "partial"]
 #: How rows say it, and the columns that each form needs; the first is the default.
 FORMS: dict[str, dict[str, tuple[str, ...]]] = {
-    "comparisons": {"long": ("first", "second", "answer"), "wide": ()},
-    "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "ranks": ("best",), "preflib": ()},
-    "tallies": {"long": ("item",)},
+    "comparisons": {
+        "long": ("first", "second", "answer"),
+        "wide": (),
+        "points": ("first", "second", "points of the first", "points of the second"),
+    },
+    "ballots": {"wide": (), "long": ("item", "place"), "orders": ("order",), "ranks": ("best",)},
+    "tallies": {"long": ("item",), "each": ("first",), "basket": ("list",), "marked": (), "preflib": ()},
 }
+#: Files that name their candidates need none.
+HELD = tuple(it.name for it in BALLOT_FILES)
+FORMS["ballots"] |= dict.fromkeys(HELD, ())
 #: Keys that some kinds alone have.
 OF = {
     "answers": ("comparisons",),
@@ -53,21 +61,24 @@ OF = {
     "weight": ("ballots",),
     "max_weight": ("ballots",),
     "places": ("ballots",),
-    "best": ("ballots",),
+    "best": ("ballots", "comparisons"),
     "lowest": ("ballots",),
-    "times": ("ballots",),
-    "between": ("ballots",),
-    "thousands": ("ballots",),
+    "times": ("ballots", "comparisons"),
+    "between": ("ballots", "tallies"),
+    "thousands": ("ballots", "comparisons"),
 }
 #: The same of codes that say that there is none.
 OF_CODES = {"unranked_as": ("ballots", "comparisons"), "withdrawn": ("ballots",)}
 #: Rules of ballots that some forms alone have, and why others have not.
 OF_FORMS = {
     "places": (("wide", "long"), "an order of names holds no places"),
-    "best": (("wide", "long"), "an order of names holds no places"),
+    "best": (("wide", "long", "points"), "an order of names holds no places"),
     "lowest": (("wide", "long"), "an order of names holds no places"),
-    "between": (("orders",), "only an order as text has a sign between its places"),
-    "times": (("wide", "orders", "ranks"), "only where a row is a ballot it may stand for several"),
+    "between": (
+        ("orders", "basket"),
+        "only an order as text has a sign between its places, and a list between its items",
+    ),
+    "times": (("wide", "orders", "ranks", "long", "points"), "only where a row is a ballot it may stand for several"),
 }
 
 #: Rules that a published file tells, where they are not the usual ones; which number is best, always.
@@ -88,6 +99,8 @@ TOTALS = "totals alone say nothing of who is in several of them: a row for each 
 MEANINGS = ("aliases", "places", "best", "lowest", "unranked_as", "withdrawn", "thousands")
 #: Lines of a declaration that hold words of cells, as somebody may have read them there.
 _OF_CELLS = ("aliases = ", "places = ", "unranked_as = ", "withdrawn = ", "layout = ")
+#: What a row is that may stand for several.
+OF_ROWS = {"ballots": "ballots", "comparisons": "answers"}
 #: Keys that hold names of columns.
 _OF_COLUMNS = ("person", "columns", "pairs", "ballot", "weight", "times")
 #: What is said of full ballots, where others are beside them; and of those that need not be full.
@@ -132,9 +145,15 @@ class Declaration:
         As in `dprank.data.cleaning.cleaner`.
     form : str, optional
         Of comparisons "long", a row an answer (columns: first item, second item, answer), or "wide", a row a
-        questionnaire and a column a pair. Of ballots "wide", a column an item that holds its place, 1 for the best;
-        "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``; "ranks", a column
-        a place, best first, which holds an item; "preflib". Of tallies "long" (column: item). The first is the default.
+        questionnaire and a column a pair, or "points", a row two items and the points of each (columns: first item,
+        second item, points of the first, points of the second), of which the item with more is preferred, or with fewer
+        by ``best="low"``, and neither where they are equal. Of ballots "wide", a column an item that holds its place, 1
+        for the best; "long", a row an item (columns: item, place); "orders", a column of texts like ``A > B = C``;
+        "ranks", a column a place, best first, which holds an item; or a file that names its candidates, one of
+        `dprank.data.forms.BALLOT_FILES`, as "preflib" or "blt". Of tallies "long" (column: item). The first is the
+        default; "each", a row a person and several columns, each of which holds an item or nothing; "basket", a column
+        of lists of items; "marked", a column an item, with 1 where the person has it; "preflib", of a .cat file what is
+        in the first category. In those a row is as good as a person where no column says who.
     pairs : mapping of str to str, or sequence of str, optional
         Of a wide questionnaire: its columns, and what each asks, like ``Pay vs Hours``. Without it all columns that are
         named so, by two declared items.
@@ -166,12 +185,13 @@ class Declaration:
     lowest : float, optional
         The lowest number that is a place, as 0 where places begin at 0.
     between : str, optional
-        What stands between two places of an order as text, as ";"; ">" by default.
+        What stands between two places of an order as text, as ";"; ">" by default. Between items of a list, and then
+        needed.
     withdrawn : sequence of str
         Names that ballots may hold and that are no items: they are taken off, and nobody is taken to have meant others.
     times : str, optional
-        The column that says for how many ballots a row stands, where nobody is named; "none" that each row is one,
-        whatever columns are called.
+        The column that says for how many ballots, or answers, a row stands, where nobody is named; "none" that each row
+        is one, whatever columns are called.
     thousands : {".", ",", "'", " ", "none"}, optional
         Of `times` and `weight` what stands between thousands, or that nothing does. Until it is said ``1.000``,
         ``1,000`` and ``1 000`` are no numbers: a file does not say whether they are one, or one thousand.
@@ -239,14 +259,14 @@ class Declaration:
         forms = FORMS[self.kind]
         form = next(iter(forms)) if self.form is None else require_one_of("form", self.form, tuple(forms))
         columns = _texts("columns", self.columns)
-        fits = len(columns) > 0 if form == "ranks" else len(columns) == len(forms[form])
+        fits = len(columns) > 0 if form in ("ranks", "each") else len(columns) == len(forms[form])
         # the winner's column may be the answer, too, where it names an item
         by_name = self.kind == "comparisons" and (type(self.answers) is not str or self.answers == "names")
         apart = columns[:2] if by_name else columns
         if not fits or len(set(apart)) != len(apart):
             asked = f"the columns of {', '.join(forms[form])}" if forms[form] else "none"
             two = self.kind == "comparisons" and len(set(columns)) == 2
-            asked += ", second and so on" * (form == "ranks")
+            asked += ", second and so on" * (form in ("ranks", "each"))
             more = "; of winner and loser alone: winner,loser,winner, and --map names" * two
             raise ValueError(f"columns = {shown(', '.join(map(str, columns)))}; {asked} are needed, each once{more}")
         for name in ("person", "ballot", "weight", "times"):
@@ -256,15 +276,20 @@ class Declaration:
         if aliases is not None:
             _texts("aliases", [*_table("aliases", aliases), *aliases.values()])
         settle(self, layout=Layout.of(self.layout).said or None)
-        if self.layout is not None and form == "preflib":
-            raise ValueError(f"layout = {shown(next(iter(self.layout)))}; a file of PrefLib says all that of itself")
+        if form in HELD:
+            file = form_named(form)
+            said = [it for it in self.layout or () if it not in file.takes]
+            if said:
+                raise ValueError(f"layout = {shown(said[0])}; {file.words} says all that of itself")
         clean = cleaner(rules, aliases)
         items = item_names([name.strip() for name in item_names(self.items)])
         for at, name in enumerate(items):  # what cannot be written is refused before anything is spent
             if not name.isascii() and name.encode(errors="ignore").decode() != name:
                 raise ValueError(f"items[{at}] is no text of Unicode, and cannot be written")
         codes = {name: at for at, name in enumerate(item_names([clean(item) for item in items]))}  # no two alike
-        if self.kind == "tallies" and self.person is None:
+        if self.kind == "tallies" and form == "basket" and self.between is None:
+            raise ValueError("between = None; what stands between items of a list is needed, as --between ';'")
+        if self.kind == "tallies" and form == "long" and self.person is None:
             raise ValueError(f"person = None; tallies are bounded by person: say which column names them; {TOTALS}")
         settle(self, columns=columns, items=items, clean=rules, aliases=aliases, form=form)
         if self.before_looking is not None:
@@ -276,8 +301,13 @@ class Declaration:
                 )
             settle(self, before_looking=tuple(rule for rule in self.rules if rule in before))
         self._settle_pairs(codes)
-        if self.kind == "comparisons":
+        if self.form == "points":
+            if self.answers is not None:
+                raise ValueError(f"answers = {shown(self.answers)}; points say which item is preferred, and need none")
+        elif self.kind == "comparisons":
             settle(self, answers=settled_answers(self.answers, codes, clean))
+            if self.best is not None:
+                raise ValueError(f"best = {shown(self.best)}; answers hold no places or points")
         self._settle_cells(codes)
         if self.kind == "ballots":
             self._settle_ballots()
@@ -305,7 +335,7 @@ class Declaration:
             if given and self.kind not in OF_CODES[name]:
                 raise ValueError(f"{name} = {shown(given[0])}; {self.kind} have none")
             clean = cleaner(self.clean, self.aliases)
-            if (name == "withdrawn" or self.form in ("orders", "ranks", "preflib")) and (
+            if (name == "withdrawn" or self.form in ("orders", "ranks", *HELD)) and (
                 both := [it for it in given if clean(it) in codes]
             ):
                 raise ValueError(f"{name} = {shown(both[0])}; it is an item")
@@ -314,12 +344,14 @@ class Declaration:
             settle(self, **{name: tuple(dict.fromkeys(given))})
         for name, (forms, why) in OF_FORMS.items():
             said = getattr(self, name)
-            if said is not None and self.form not in forms and (name, said) != ("times", "none"):
+            several = name == "times" and self.form == {"ballots": "long", "comparisons": "wide"}.get(self.kind)
+            if said is not None and (several or self.form not in forms) and (name, said) != ("times", "none"):
                 raise ValueError(f"{name} = {shown(getattr(self, name))}; {why}")
         if self.places is not None:
             _texts("places", list(_table("places", self.places)))
             settle(self, places={key: _place(it) for key, it in self.places.items()})
-        if self.best is not None and require_one_of("best", self.best, ("low", "high")) == "low":
+        usual = "high" if self.form == "points" else "low"
+        if self.best is not None and require_one_of("best", self.best, ("low", "high")) == usual:
             settle(self, best=None)
         if self.lowest is not None:
             if type(self.lowest) not in (int, float) or not abs(self.lowest) <= 2**53:
@@ -334,12 +366,13 @@ class Declaration:
                 )
         if self.between is not None and not _texts("between", [self.between])[0].strip("= "):
             raise ValueError(f"between = {shown(self.between)}; a sign is needed, and = stands between tied items")
-        if self.between is not None and (mark := next((it for it in self.between if it in BACKWARDS), None)):
+        order = (self.between or "") if self.kind == "ballots" else ""
+        if mark := next((it for it in order if it in BACKWARDS), None):
             raise ValueError(
                 f"between = {shown(self.between)}; {mark} says that the best comes last, and an order is read the best "
                 "first: write it that way round, as A > B"
             )
-        if self.between == ">":
+        if self.between == ">" and self.kind == "ballots":
             settle(self, between=None)
         if self.times not in (None, "none") and self.person is not None:
             raise ValueError(f"times = {shown(self.times)}; where a column says who, each row is one person's")
@@ -374,9 +407,10 @@ class Declaration:
         if self.max_weight is not None:
             settle(self, max_weight=require_whole("max_weight", self.max_weight, 1, HEAVIEST))
         for name in ("person", "weight"):
-            if self.form == "preflib" and getattr(self, name) is not None:
+            if self.form in HELD and getattr(self, name) is not None:
                 raise ValueError(
-                    f"{name} = {shown(getattr(self, name))}; a file of PrefLib counts ballots and has none"
+                    f"{name} = {shown(getattr(self, name))}; {form_named(str(self.form)).words} counts ballots and has "
+                    "none"
                 )
         if self.ballot is not None and self.form != "long":
             raise ValueError(f"ballot = {shown(self.ballot)}; only long ballots have several rows")
@@ -391,6 +425,28 @@ class Declaration:
                 f"items: {shown(marks[0])} holds {sign} or =, which stand between items of an order{ties or other}"
             )
         settle(self, ballots=ballots, repeated=repeated)
+
+    @property
+    def item_columns(self) -> tuple[str, ...]:
+        """Items that are columns of a table: all, or none.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"]).item_columns
+        ('a', 'b')
+        """
+        return self.items if (self.kind, self.form) in (("ballots", "wide"), ("tallies", "marked")) else ()
+
+    @property
+    def held(self) -> bool:
+        """Whether the file names its candidates, as one of PrefLib does.
+
+        Examples
+        --------
+        >>> Declaration(kind="ballots", items=["a", "b"], form="blt", ballots="tied").held
+        True
+        """
+        return self.form in HELD
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -408,7 +464,8 @@ class Declaration:
         """What is protected at most: one person, where the data say who; else one ballot, questionnaire or answer."""
         if self.person is not None:
             return "person"
-        return "ballot" if self.kind == "ballots" or self.form == "wide" else "answer"
+        by_row = self.kind == "ballots" or self.form == "wide" or (self.kind == "tallies" and self.form != "long")
+        return "ballot" if by_row else "answer"
 
     def rules_of_ballots(self) -> dict[str, str]:
         """Rules that a reader needs, in words, where they are not the usual ones; which number is best always.
@@ -438,10 +495,14 @@ class Declaration:
             rules["no place"] = f"{_some(self.unranked_as, 'code')} {none}"
         if self.withdrawn:
             rules["withdrawn"] = f"{_some(self.withdrawn, 'name')}, taken off ballots"
+        if self.form == "points":
+            rules["answers"] = f"the item with {'fewer' if self.best == 'low' else 'more'} points is preferred"
         if self.kind == "comparisons" and self.answers is not None:
             rules["answers"] = MEANT[self.answers] if isinstance(self.answers, str) else told_answers(self.answers)
         if self.times not in (None, "none"):
-            rules["times"] = "a row stands for as many ballots as it says"
+            rules["times"] = f"a row stands for as many {OF_ROWS[self.kind]} as it says"
+        if self.form in HELD[1:]:
+            rules["times"] = "a line stands for as many ballots as it says"
         if self.thousands is not None:
             what = "nothing" if self.thousands == "none" else "a blank" if self.thousands == " " else self.thousands
             rules["numbers"] = f"of ballots, and weights, have {what} between thousands"

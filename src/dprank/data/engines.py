@@ -104,6 +104,10 @@ def count(
         raise ValueError("files are missing; at least one is needed")
     if not isinstance(declaration, Declaration) or declaration.kind not in ("comparisons", "tallies"):
         raise ValueError("declaration is not one of comparisons or tallies: those can be counted by shards")
+    if declaration.form != "long":
+        raise ValueError(f"form = {declaration.form!r}; a row an answer, or a row an item of a person, is counted so")
+    if declaration.times not in (None, "none"):
+        raise ValueError(f"times = {shown(declaration.times)}; rows that stand for several are not counted by shards")
     require_one_of("engine", engine, ENGINES)
     require_one_of("design", design, get_args(Design))
     if design == "matching" and engine != "numpy":

@@ -13,10 +13,12 @@ import numpy as np
 from dprank.data import casting
 from dprank.data.accounts import BEYOND, BLANK, NOBODY, REASONS, Intake, Table, ids_of
 from dprank.data.answers import codes_of, says_nothing, twice_points
+from dprank.data.approvals import basket, each, file_of_categories, marked
 from dprank.data.comparisons import Comparisons
 from dprank.data.files import require_path
+from dprank.data.forms import form_called
 from dprank.data.headers import no_pair
-from dprank.data.preflib import is_preflib
+from dprank.data.places import NONE, number_of
 from dprank.data.tallies import Tallies
 
 if TYPE_CHECKING:
@@ -34,16 +36,20 @@ def read_file(declared: Declaration, path: Any) -> Intake:
         Naming the file, and what it is not or lacks.
     """
     path = require_path(path)
-    if declared.form == "preflib":
-        return casting.preflib(declared, path)
-    if is_preflib(path):
-        raise ValueError(f"{path} is a file of PrefLib; form = 'preflib' reads it")
+    if declared.held:
+        return (file_of_categories if declared.kind == "tallies" else casting.of_file)(declared, path)
+    if called := form_called(path):
+        raise ValueError(f"{path} is {called.words}; form = {called.name!r} reads it")
     table = Table(declared, path)
     table.require()
     form = {
         ("comparisons", "long"): _answers,
         ("comparisons", "wide"): _questionnaire,
+        ("comparisons", "points"): _points,
         ("tallies", "long"): _tallies,
+        ("tallies", "each"): each,
+        ("tallies", "basket"): basket,
+        ("tallies", "marked"): marked,
         ("ballots", "wide"): casting.wide,
         ("ballots", "long"): casting.long,
         ("ballots", "orders"): casting.orders,
@@ -53,14 +59,51 @@ def read_file(declared: Declaration, path: Any) -> Intake:
 
 
 def _answers(table: Table) -> Intake:
+    person, first, second = _pairs(table)
+    column, meaning = table.column(table.declared.columns[2]), _meaning(table)
+    return _answered(table, person, first, second, _outcome(table, column, table.read(column, meaning), first, second))
+
+
+def _points(table: Table) -> Intake:
+    """Two items and the points of each: none is preferred where they are equal, or one is missing."""
+    declared = table.declared
+    person, first, second = _pairs(table)
+    silent = says_nothing(declared.unranked_as, table.clean)
+    one, two = (
+        table.read(table.column(name), lambda text: math.nan if silent(text) else points(text))
+        for name in declared.columns[2:]
+    )
+    known = np.isfinite(one) & np.isfinite(two)
+    one, two = (np.where(known, it, 0) for it in ((two, one) if declared.best == "low" else (one, two)))
+    return _answered(table, person, first, second, np.where(known, (1 + np.sign(one - two)) / 2, math.nan))
+
+
+def points(text: str) -> float:
+    """What a cell of points says: not-a-number where it says nothing, -inf where it is no number.
+
+    Examples
+    --------
+    >>> points("3"), points("-"), points("w/o")
+    (3.0, nan, -inf)
+    """
+    number = number_of(text)
+    return -math.inf if math.isnan(number) and text.strip().lower() not in NONE else number
+
+
+def _pairs(table: Table) -> tuple[Any, Any, Any]:
+    """Who compares, and the two items of each row, which are as many as it stands for."""
+    casting.repeat(table)
     declared, ledger = table.declared, table.ledger
     person = None if declared.person is None else table.person(declared.person)
     first, second = (table.items(name) for name in declared.columns[:2])
     ledger.leave_out(first < 0, "an item not declared")
     ledger.leave_out(second < 0, "an item not declared")
     ledger.leave_out(first == second, "an item compared with itself")
-    column, meaning = table.column(declared.columns[2]), _meaning(table)
-    outcome = _outcome(table, column, table.read(column, meaning), first, second)
+    return person, first, second
+
+
+def _answered(table: Table, person: Any, first: Any, second: Any, outcome: Any) -> Intake:
+    declared, ledger = table.declared, table.ledger
     ledger.leave_out(~(outcome >= 0), "no such answer")
     stays, asked = ledger.stays, ledger.left_for("no such answer")
     data = Comparisons(first[stays], second[stays], outcome[stays], items=declared.items, voter=ids_of(person, stays))

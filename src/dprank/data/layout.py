@@ -38,6 +38,10 @@ class Layout:
         How many rows the header has. Of two each column is called as `named` says, of three by the first.
     sql : str, optional
         A query over a database, whose rows are the table.
+    contest : str, optional
+        Of a cast vote record which contest.
+    overvotes : {"skip", "exhaust"}, optional
+        Of a cast vote record what a place says that has several candidates: nothing, or that the ballot ends there.
 
     Raises
     ------
@@ -55,12 +59,16 @@ class Layout:
     skip: int = 0
     header: int = 1
     sql: str | None = None
+    contest: str | None = None
+    overvotes: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("sheet", "encoding", "sql"):
+        for name in ("sheet", "encoding", "sql", "contest", "overvotes"):
             value = getattr(self, name)
             if value is not None and (type(value) is not str or not value.strip()):
                 raise ValueError(f"{name} = {shown(value)}; text is needed")
+        if self.overvotes is not None:
+            require_one_of("overvotes", self.overvotes, ("skip", "exhaust"))
         settle(self, skip=require_whole("skip", self.skip, 0, MOST_SKIPPED))
         settle(self, header=require_whole("header", self.header, 1, 3))
         if self.encoding is not None:
@@ -75,7 +83,7 @@ class Layout:
         >>> Layout.of({"page": 1})
         Traceback (most recent call last):
             ...
-        ValueError: layout = 'page'; allowed are 'sheet', 'encoding', 'skip', 'header', 'sql'
+        ValueError: layout = 'page'; allowed are 'sheet', 'encoding', 'skip', 'header', 'sql', 'contest', 'overvotes'
         """
         if given is not None and type(given) is not dict:
             raise ValueError(f"layout = {shown(given)}; a table of keys is needed, as {{sheet = 'Answers'}}")

@@ -23,7 +23,9 @@ __all__ = ["noticed", "raw_of"]
 
 
 def raw_of(declared: Declaration, path: Any) -> Raw | None:
-    """The cells of a table as they are written, without rows of more fields than the header; None of PrefLib.
+    """The cells of a table as they are written, without rows of more fields than the header.
+
+    None of a file that names its candidates, and of others of which the account says all.
 
     Examples
     --------
@@ -32,7 +34,8 @@ def raw_of(declared: Declaration, path: Any) -> Raw | None:
     >>> len(raw_of(declared, dprank.example("diagnoses.csv")).frame)
     438
     """
-    if declared.form == "preflib":
+    counted = declared.kind == "comparisons" and declared.times not in (None, "none")
+    if counted or declared.held or declared.form in ("each", "basket", "marked", "points"):
         return None
     sniffed = sniffed_as(declared, path)
     return _without_silent(Raw(declared, sniffed.frame.loc[~sniffed.beyond]))

@@ -43,7 +43,7 @@ def in_aliases(raw: Raw) -> Iterator[str]:
 def in_numerals(raw: Raw, intake: Intake) -> Iterator[str]:
     """A sentence on numbers where items stand, of which none is one: codes of items, and 0 for none."""
     declared = raw.declared
-    if declared.kind == "comparisons" or declared.form in ("wide", "preflib") or any(map(raw.known, intake.written)):
+    if declared.kind == "comparisons" or declared.form == "wide" or any(map(raw.known, intake.written)):
         return
     codes = {number for it in intake.unknown if _is_numeral(it) and (number := int(it)) > 0}
     others = [it for it in intake.unknown if not _is_numeral(it) and not raw.is_none(it)]

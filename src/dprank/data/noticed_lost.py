@@ -124,8 +124,8 @@ def in_again(declared: Declaration, intake: Intake) -> Iterator[str]:
 
 
 def in_unnamed(declared: Declaration, intake: Intake) -> Iterator[str]:
-    """Alternatives of a file of PrefLib that are no items."""
-    if declared.form == "preflib" and (number := sum(intake.unknown.values())):
+    """Candidates of a file that names them, as of PrefLib, that are no items."""
+    if declared.held and (number := sum(intake.unknown.values())):
         yield (
             f"alternatives that are no declared item stand on ballots, {number} times, and are taken off: 'unknown "
             "items' says which; --withdrawn says that they are none, --alias which item one is"

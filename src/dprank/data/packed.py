@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,13 +12,17 @@ from typing import Any
 
 from dprank._require import require_extra
 from dprank.data.containers import CONTAINERS, START, Given, Sniffed, container_of, damaged, text_in
+from dprank.data.files import require_plain
 from dprank.data.kinds import kind_of
+from dprank.data.layout import Layout
 
-__all__ = ["CHUNK", "MOST_BYTES", "chunks", "read_packed"]
+__all__ = ["CHUNK", "MOST_BYTES", "begun", "chunks", "read_packed", "unpacked"]
 
 #: More must be unpacked by whoever has it, or be Parquet, which need not be.
 MOST_BYTES = 1 << 30
 CHUNK = 1 << 20
+#: Containers that pack a text.
+_TEXTS = ("gzip", "zstd")
 
 
 def chunks(file: Any) -> Iterator[bytes]:
@@ -49,6 +54,56 @@ def read_packed(given: Given) -> Sniffed:
     inner = text_in(start, given.called)
     table = inner.read(replace(given, unpacked=b"".join(_pieces(given, how))))
     return replace(table, said=f"{table.said}, in {how}")
+
+
+def unpacked(path: str | os.PathLike[str]) -> bytes:
+    """What a file of text holds, also one in gzip or zstd.
+
+    Raises
+    ------
+    ValueError
+        Naming the file: where it is no text, damaged, or unpacks to more than `MOST_BYTES`.
+    OSError
+        Where it cannot be read.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> unpacked(dprank.example("city.toc"))[:6]
+    b'# FILE'
+    """
+    how = _packing(path)
+    if how is None:
+        return require_plain(path).read_bytes()
+    given = Given(Path(path), Layout(), lambda name: False)
+    if kind := kind_of(_start(given, how)):
+        raise ValueError(f"{path} holds {kind}, in {how}: only text is read so; unpack it")
+    return b"".join(_pieces(given, how))
+
+
+def begun(path: str | os.PathLike[str], most: int) -> bytes:
+    """How a file of text begins, also one in gzip or zstd.
+
+    Examples
+    --------
+    >>> import dprank
+    >>> begun(dprank.example("city.toc"), 6)
+    b'# FILE'
+    """
+    how = _packing(path)
+    if how is None:
+        with require_plain(path).open("rb") as file:
+            return file.read(most)
+    return next(_pieces(Given(Path(path), Layout(), lambda name: False), how), b"")[:most]
+
+
+def _packing(path: str | os.PathLike[str]) -> str | None:
+    """What a file is packed in, if it is in one of text."""
+    plain = require_plain(path, contained=True)
+    with plain.open("rb") as file:
+        start = file.read(START)
+    found = (it.name for it in CONTAINERS if it.name in _TEXTS and it.begins(start, str(plain)))
+    return next(found, None)
 
 
 def _start(given: Given, how: str) -> bytes:

@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dprank._require import MOST_AT_ONCE, require_extra
-from dprank.data.files import require_path, require_plain
+from dprank.data.files import require_path
+from dprank.data.packed import unpacked
 from dprank.data.sniffing import decoded
 
-__all__ = ["KINDS", "PrefLib", "is_preflib", "read_alternatives", "read_preflib"]
+__all__ = ["KINDS", "PrefLib", "header_of", "in_header", "is_preflib", "read_alternatives", "read_preflib", "same_read"]
 
 #: Of the files that hold orders: what a line of each is.
 KINDS = {
@@ -35,15 +36,17 @@ KINDS = {
     "soi": "strict orders of some alternatives",
     "toi": "orders of some alternatives, with ties",
     "wmd": "weights that each alternative gives to others",
+    "cat": "approvals, or other categories of alternatives, the first the best",
 }
 #: Others of PrefLib, which hold no orders.
-OTHER = ("cat", "dat", "pwg", "tog", "wmg", "mjg")
+OTHER = ("dat", "pwg", "tog", "wmg", "mjg")
 _HEADER = re.compile(r"# ?([A-Z][A-Z ]*?)(?: ([0-9]{1,9}))? ?:(.*)")
 _COUNT = re.compile(r"[0-9]{1,15}")
 _NUMBERED = "ALTERNATIVE NAME"
 _NEEDED = {
     "orders": ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE ORDERS"),
-    "edges": ("NUMBER ALTERNATIVES", "NUMBER EDGES"),
+    "wmd": ("NUMBER ALTERNATIVES", "NUMBER EDGES"),
+    "cat": ("NUMBER ALTERNATIVES", "NUMBER VOTERS", "NUMBER UNIQUE PREFERENCES", "NUMBER CATEGORIES"),
 }
 # as PrefLib writes them: 01 is no number, and a blank inside of one makes it two
 _ONE = "[1-9][0-9]{0,8}+"
@@ -61,7 +64,7 @@ class PrefLib:
 
     Parameters
     ----------
-    kind : {"soc", "toc", "soi", "toi", "wmd"}
+    kind : {"soc", "toc", "soi", "toi", "wmd", "cat"}
     names : tuple of str
         Of the alternatives, by number; from the file, and so data.
     orders : tuple of tuple of tuple of int
@@ -83,6 +86,16 @@ class PrefLib:
     voters: int
     others: tuple[str, ...] = ()
     beyond: int = 0
+
+    #: None has withdrawn, and the file lists all.
+    withdrawn: tuple[str, ...] = ()
+    listed: bool = True
+    hint: str = ""
+
+    @property
+    def absent(self) -> int:
+        """How many ballots the header counts and no line holds."""
+        return self.voters - int(self.counts.sum())
 
     @property
     def said(self) -> str:
@@ -154,18 +167,22 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
     kind, name = _suffix(path), str(path)
     if kind not in KINDS:
         raise ValueError(f"{name}: no PrefLib file of orders; .{', .'.join(KINDS)} are")
+    if kind == "cat":
+        from dprank.data.categories import read_categories
+
+        return read_categories(path)
     # preflibtools first: who lacks it should not mend a file before hearing of it
     tools = require_extra("preflibtools.instances", "preflib", f"{name}: PrefLib")
-    lines = decoded(name, require_plain(path).read_bytes(), _in_header).text.split("\n")
+    lines = decoded(name, unpacked(path), in_header).text.split("\n")
     refuse = _refuser(name)
-    fields, names, body = _header(lines, kind, refuse)
+    fields, names, body = header_of(name, lines, kind)
     head, m = [line.strip() for line in lines if line.strip()][: -len(body) or None], len(names)
     if kind == "wmd":
         if m * m > MOST_AT_ONCE:
             raise refuse(0, f"NUMBER ALTERNATIVES: more ballots than {MOST_AT_ONCE:,} places have room for")
         edges, others = _edges(body, m)
         plain = [f"{source},{target},{weight!r}" for (source, target), weight in edges.items()]
-        _require_same(name, tools.MatchingInstance(), kind, [*head, *plain], "weights", edges)
+        same_read(name, tools.MatchingInstance(), kind, [*head, *plain], "weights", edges)
         given = _by_weight(edges, m)
         return PrefLib(kind, names, given, np.ones(m, np.int64), m, others)
     voters = fields["NUMBER VOTERS"]
@@ -173,19 +190,21 @@ def read_preflib(path: str | os.PathLike[str]) -> PrefLib:
         raise refuse(0, f"NUMBER VOTERS: more ballots than {MOST_AT_ONCE:,} places have room for")
     counts, others, beyond = _orders(body, voters, m, kind)
     plain = [f"{count}: {_written(order)}" for order, count in counts.items()]
-    _require_same(name, tools.OrdinalInstance(), kind, [*head, *plain], "multiplicity", counts)
+    same_read(name, tools.OrdinalInstance(), kind, [*head, *plain], "multiplicity", counts)
     orders = tuple(tuple(tuple(it - 1 for it in tied) for tied in order) for order in counts)
     return PrefLib(kind, names, orders, np.array(list(counts.values()), np.int64), voters, others, beyond)
 
 
-def _in_header(above: str) -> bool:
+def in_header(above: str) -> bool:
     """Whether what comes behind these lines, the last of them begun, is of the header: all begin with a #, so far."""
     *whole, begun = above.split("\n")
     return begun.lstrip().startswith("#") and all(line.lstrip()[:1] in ("#", "") for line in whole)
 
 
 def _suffix(path: Any) -> str:
-    return Path(path).suffix.lower().removeprefix(".")
+    name = Path(path)
+    name = name.with_suffix("") if name.suffix.lower() in (".gz", ".zst") else name
+    return name.suffix.lower().removeprefix(".")
 
 
 def _refuser(name: str) -> Callable[[int, str], ValueError]:
@@ -195,14 +214,21 @@ def _refuser(name: str) -> Callable[[int, str], ValueError]:
     return refuse
 
 
-def _header(lines: list[str], kind: str, refuse: Any) -> tuple[dict[str, int], tuple[str, ...], list[str]]:
-    """Numbers of the header, names of alternatives, and the lines below it."""
+def header_of(name: str, lines: list[str], kind: str) -> tuple[dict[str, int], tuple[str, ...], list[str]]:
+    """Numbers of the header of a file of this kind, names of alternatives, and the lines below it.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, the line and the field.
+    """
+    refuse = _refuser(name)
     fields: dict[str, int] = {}
     found: dict[int, str] = {}
     taken: set[str] = set()
     body: list[str] = []
     type_said = False
-    needed = _NEEDED["edges" if kind == "wmd" else "orders"]
+    needed = _NEEDED.get(kind, _NEEDED["orders"])
     for at, written in enumerate(lines, 1):
         line = written.strip()
         if body or not line.startswith("#"):
@@ -327,7 +353,7 @@ def _parsed(instance: Any, kind: str, lines: list[str], what: str) -> Any:
         return None
 
 
-def _require_same(name: str, instance: Any, kind: str, lines: list[str], what: str, checked: dict[Any, Any]) -> None:
+def same_read(name: str, instance: Any, kind: str, lines: list[str], what: str, checked: dict[Any, Any]) -> None:
     """Refuse a preflibtools that reads otherwise; what holds nothing it refuses to read."""
     if checked and _parsed(instance, kind, lines, what) != checked:
         raise ValueError(f"{name}: preflibtools reads other ballots than are written; another version of it is needed")

@@ -259,7 +259,7 @@ def test_a_line_of_a_megabyte(tmp_path):
         ("toi", written("toi").replace("roads", "a\x00b"), "line 7 holds a null character"),
         ("toi", bytes(range(128, 256)), "no header"),
         ("toi", written("toi").encode("utf-16-le"), "null character"),
-        ("cat", written("toi"), "no PrefLib file of orders"),
+        ("dat", written("toi"), "no PrefLib file of orders"),
         ("wmg", written("toi"), "no PrefLib file of orders"),
     ],
 )
