@@ -210,7 +210,12 @@ def test_a_rate_above_one_and_a_step_far_out_are_decided_by_fractions(monkeypatc
         kept = int(bulk._kept(np.full(size, h), np.full(size, rest), 4, step).sum())
         assert law_p_value([kept, size - kept], [math.exp(-rate), -math.expm1(-rate)]) > ALARM_SECURE
     asked = []
-    monkeypatch.setattr(bulk, "happens", lambda bounds, *_: asked.append(bounds(300)) or True)
+
+    def heads(bounds, *_):
+        asked.append(bounds(300))
+        return True
+
+    monkeypatch.setattr(bulk, "happens", heads)
     far = 1 << 40
     assert bulk._kept(np.array([far]), np.array([1]), 50, Fraction(33)).all()
     (bounds,) = asked
@@ -260,11 +265,9 @@ def test_opendp_draws_the_same(name, scale):
     ours, _, theirs = LAWS[name]
     other = theirs(noise.SECURE, scale, bulk.MANY - 1)
     edges = np.unique(np.quantile(other, np.linspace(0, 1, 21)[1:-1]))
-    table = [
-        np.bincount(np.searchsorted(edges, draws), minlength=len(edges) + 1) for draws in (ours(scale, 10**5), other)
-    ]
-    table = np.array(table)[:, np.sum(table, axis=0) > 0]
-    assert stats.chi2_contingency(table).pvalue > ALARM_SECURE
+    both = ours(scale, 10**5), other
+    table = np.array([np.bincount(np.searchsorted(edges, it), minlength=len(edges) + 1) for it in both])
+    assert stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue > ALARM_SECURE
 
 
 def test_from_many_on_noise_is_drawn_here(monkeypatch):

@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from fractions import Fraction
 from itertools import permutations
+from typing import Any
 
 import flint
 import numpy as np
@@ -128,7 +129,8 @@ def test_every_round_has_its_law(name, way, monkeypatch):
         values = values[:3]
     monkeypatch.setattr(octaves, "_REACH", reach - len(values).bit_length())
     law_of = softmax if way == "gumbel" else permute_and_flip
-    rounds, seen = [((), ())], 0
+    rounds: list[Any] = [((), ())]
+    seen = 0
     for _ in range(len(values) - 1):
         following = []
         for taken, before in rounds:
