@@ -51,6 +51,8 @@ _BLOCK = 1 << 16
 _DIGIT, _SHARE = 8, 16
 #: Gaussian noise is looked up in steps of at most a share of the scale of 2^-5, and of at least 2^-6.
 _STEP = 5
+#: Bits that products of bounds may lose.
+_GUARD = 16
 #: Bits of the first look at a coin, and of the fraction l / 2^w in it.
 _COIN, _FINE = 32, 20
 
@@ -188,28 +190,28 @@ def _digits(scale: float) -> list[tuple[int, Cuts]]:
 
 def _closed(scale: float, unit: int, values: int, bits: int) -> Bounds:
     r"""Of :math:`(1 - q^{u (j + 1)}) / (1 - q^{u n})` for j below n - 1."""
-    point = bits + 80 + max(0, math.frexp(scale / unit)[1])
+    point = bits + 4 * _GUARD + max(0, math.frexp(scale / unit)[1])
     one = 1 << point
     falls = list(exp_falls(range(0, unit * values + 1, unit), scale, point))[1:]
     least, most = one - falls[-1][1], one - falls[-1][0]
     low = [(one - high << bits) // most for _, high in falls[:-1]]
-    return low, [-(-(one - low << bits) // least) for low, _ in falls[:-1]]
+    return low, [min(1 << bits, -(-(one - low << bits) // least)) for low, _ in falls[:-1]]
 
 
 def _open(scale: float, unit: int, bits: int) -> Bounds:
     r"""Of :math:`1 - q^{u (j + 1)}`, up to where less than a unit is left."""
-    point = bits + 16
+    point = bits + _GUARD
     low, high = [], []
     for least, most in _until_rare(exp_falls(count(0, unit), scale, point)):
-        low.append((1 << point) - most >> 16)
-        high.append(-((least - (1 << point)) >> 16))
+        low.append((1 << point) - most >> _GUARD)
+        high.append(-(least - (1 << point) >> _GUARD))
     return [*low[1:], low[-1]], [*high[1:], 1 << bits]
 
 
 def _until_rare(falls: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     for low, high in falls:
         yield low, high
-        if high < 1 << 16:
+        if high < 1 << _GUARD:
             return
 
 
@@ -232,7 +234,7 @@ def _steps(step: Fraction) -> Cuts:
     r"""Of h with chances in proportion to :math:`e^{-h^2 / (2 r^2)}`."""
 
     def bounds(bits: int) -> Bounds:
-        point, width = bits + 32, 2 * step * step
+        point, width = bits + 2 * _GUARD, 2 * step * step
         falls = list(_until_rare(exp_falls((h * h for h in count()), width, point)))
         # those left out fall at least like a geometric series: (n + t)^2 >= n^2 + 2 n t
         last, ratio = len(falls) - 1, exp_bounds(2 * len(falls) - 2, width, point)[1]

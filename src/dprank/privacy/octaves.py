@@ -118,6 +118,7 @@ class _Octaves:
         self._open: list[_Octave] = []
         self._opened = self._best = 0
         self._taken: set[int] = set()
+        self._bounds: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
 
     def items(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.array([self._item(place) for place in places.tolist()], np.int64)
@@ -130,7 +131,7 @@ class _Octaves:
         return int(self._far[place - len(self._near)])
 
     def _loss(self, place: int) -> int:
-        return int(self._behind[self._item(place)])
+        return int(self._losses[place] if place < len(self._losses) else self._behind[self._item(place)])
 
     def _number(self, loss: int) -> int:
         return loss // self._unit
@@ -194,7 +195,16 @@ class _Octaves:
         return place if heads else None
 
     def _heads(self, loss: int, doublings: int) -> bool:
-        return happens(lambda bits: exp_bounds(loss, self._scale, bits, doublings))
+        """With chance 2^doublings exp(-loss / scale)."""
+        # equal values are asked again; nothing of them is kept beyond this release
+        known = self._bounds.setdefault((loss, doublings), {})
+
+        def bounds(bits: int) -> tuple[int, int]:
+            if bits not in known:
+                known[bits] = exp_bounds(loss, self._scale, bits, doublings)
+            return known[bits]
+
+        return happens(bounds)
 
     def by_flips(self) -> int:
         """A place by permute-and-flip."""

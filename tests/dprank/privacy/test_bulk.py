@@ -127,6 +127,37 @@ def test_minus_is_one_less(monkeypatch):
     assert bulk._laplace(1.0, 6).tolist() == [0, 1, 5, -1, -2, -6]
 
 
+@each("bits", [8, 20, 64])
+@each("scale", [0.3, 2.0, 100.0])
+def test_bounds_hold_however_coarse_they_are(bits, scale, monkeypatch):
+    """With no bits to spare a bound that is rounded the wrong way is on the wrong side of a chance."""
+    monkeypatch.setattr(bulk, "_GUARD", 0)
+    falls = [weight(j, scale) for j in range(9)]
+    inside(bulk._closed(scale, 1, 8, bits), [(1 - it) / (1 - falls[8]) for it in falls[1:8]], bits)
+    inside(bulk._negative(scale)._bounds(bits), [1 / (1 + falls[1])], bits)
+    if scale < 10:
+        # what ends where its bounds are below 2^GUARD needs some
+        monkeypatch.setattr(bulk, "_GUARD", 5)
+        inside(bulk._open(scale, 1, bits), [1 - it for it in falls[1:]], bits, ends=False)
+        halves = [weight(h * h, 2 * Fraction(scale) ** 2) for h in range(200)]
+        chances = [sum(halves[: h + 1], ball(0)) / sum(halves, ball(0)) for h in range(6)]
+        bulk._steps.cache_clear()
+        inside(bulk._steps(Fraction(scale))._bounds(bits), chances, bits, ends=False)
+        bulk._steps.cache_clear()
+
+
+def inside(bounds, chances, bits, ends=True):
+    """Chances are within their bounds; where these have no end, the last are of all that are left out."""
+    known = list(zip(*bounds, strict=True))
+    if not ends:
+        below, above = known.pop()
+        assert above == 1 << bits
+        assert all(below <= fraction(it) * 2**bits for it in chances[len(known) :])
+    assert known
+    for (below, above), chance in zip(known, chances, strict=False):
+        assert 0 <= below <= fraction(chance) * 2**bits <= above <= 1 << bits
+
+
 @each("step", [Fraction(0.02), Fraction(0.7), Fraction(7.3), Fraction(32), Fraction(63.99)])
 def test_steps_have_the_law_of_half_a_gaussian(step):
     width = 2 * step * step

@@ -117,6 +117,8 @@ TABLES = {
     "far behind": (np.array([20, 1, 19, 0]), 1.3, 2),
     "all alike": (np.array([-5, -5, -5]), 0.4, 1),
     "a gap of octaves": (np.array([0, 40, 41]), 1.0, 3),
+    "close in the next octave": (np.array([10, 4, 3]), 10.0, 2),
+    "close in the rest": (np.array([10, 4, 3]), 10.0, 1),
 }
 
 
@@ -157,6 +159,17 @@ def test_a_coin_off_by_a_thousandth_is_seen(way, monkeypatch):
     expected = (softmax if way == "gumbel" else permute_and_flip)(values.max() - values[:3], scale)
     worst = max(abs(law[item] - chance) for item, chance in enumerate(expected))
     assert 1e-5 < worst < 1e-3
+
+
+def test_every_item_has_a_place(monkeypatch):
+    """Also where octaves end: just before, there, and behind."""
+    monkeypatch.setattr(octaves, "_REACH", -1)
+    for scale in (1.0, 10.0):
+        for end in range(12, 60):
+            values = -np.array([0, 1, end, end, end + 1, end - 1, 7 * end])
+            for k in (1, 2, 3):
+                state = octaves._Octaves(values, k, scale, True)
+                assert sorted(state._item(place) for place in range(len(values))) == [*range(len(values))]
 
 
 @each("times", [0, 1, 2])
