@@ -31,7 +31,7 @@ import numpy as np
 from scipy import stats
 
 import dprank
-from dprank.privacy import conditioned, cube, noise, randomized_response, reports
+from dprank.privacy import bulk, conditioned, cube, noise, randomized_response, reports
 from dprank.uniformity import tulap
 
 #: The chance that all samplers are sound and one is denied.
@@ -134,6 +134,12 @@ def peeled(kind: Any, largest: bool) -> Callable[[int], Any]:
     return lambda n: [SECURE.peel(values, 2, 2.7, kind, largest=largest) for _ in range(n)]
 
 
+def few_at_a_time(draw: Callable[..., Any], scale: float) -> Callable[[int], Any]:
+    """Draws in parts that OpenDP makes; the others are made here, all at once."""
+    size = bulk.MANY - 1
+    return lambda n: column(np.concatenate([draw(scale, min(size, n - at), rng=SECURE) for at in range(0, n, size)]))
+
+
 def joint(ordered: bool) -> Callable[[int], Any]:
     mechanism = dprank.JointExponential(2, 2.7, n_items=4, adjacency="add_remove", ordered=ordered)
 
@@ -182,31 +188,43 @@ def laws_of(scale: float, outcomes: Iterable[Outcome], loss: Callable[[Outcome],
 
 #: Widths that are no round numbers in binary, on both sides of 1.
 NARROW, WIDE = 0.7, 7.3
+#: And one of more than a digit, whose Gaussian noise has steps.
+VERY_WIDE = 71.3
 _NOISE = ("dprank.privacy.noise",)
+_BULK = ("dprank.privacy.exact", "dprank.privacy.bulk")
 SAMPLERS: dict[str, Sampler] = {
     **{
-        f"laplace, scale {scale}": Sampler(
-            lambda n, scale=scale: column(noise.discrete_laplace(scale, n, rng=SECURE)),
-            laws_of(scale, whole(scale), lambda it: abs(it[0])),
-            _NOISE,
+        f"laplace{told}, scale {scale}": Sampler(draw, laws_of(scale, whole(scale), lambda it: abs(it[0])), modules)
+        for scale in (NARROW, WIDE, VERY_WIDE)
+        for told, draw, modules in (
+            ("", lambda n, scale=scale: column(noise.discrete_laplace(scale, n, rng=SECURE)), _BULK),
+            (" by OpenDP", few_at_a_time(noise.discrete_laplace, scale), _NOISE),
         )
-        for scale in (NARROW, WIDE)
+        if (told, scale) != (" by OpenDP", VERY_WIDE)
     },
     **{
-        f"gaussian, scale {scale}": Sampler(
-            lambda n, scale=scale: column(noise.discrete_gaussian(scale, n, rng=SECURE)),
+        f"gaussian{told}, scale {scale}": Sampler(
+            draw,
             # exp(-x^2 / (2 scale^2)): a parameter `off` times as large is a variance so
             laws_of(
                 2 * Fraction(scale) ** 2,
                 [(x,) for x in range(-20 * math.ceil(scale), 20 * math.ceil(scale) + 1)],
                 lambda it: it[0] ** 2,
             ),
-            _NOISE,
+            modules,
         )
-        for scale in (NARROW, WIDE)
+        for scale in (NARROW, WIDE, VERY_WIDE)
+        for told, draw, modules in (
+            ("", lambda n, scale=scale: column(noise.discrete_gaussian(scale, n, rng=SECURE)), _BULK),
+            (" by OpenDP", few_at_a_time(noise.discrete_gaussian, scale), _NOISE),
+        )
+        if (told, scale) != (" by OpenDP", VERY_WIDE)
     },
     "geometric": Sampler(
-        lambda n: column(noise.geometric(3.3, n, rng=SECURE)), laws_of(3.3, whole(3.3, 0), lambda it: it[0]), _NOISE
+        lambda n: column(noise.geometric(3.3, n, rng=SECURE)), laws_of(3.3, whole(3.3, 0), lambda it: it[0]), _BULK
+    ),
+    "geometric by OpenDP": Sampler(
+        few_at_a_time(noise.geometric, 3.3), laws_of(3.3, whole(3.3, 0), lambda it: it[0]), _NOISE
     ),
     "conditioned": Sampler(
         lambda n: conditioned.conditioned_laplace(1.7, 3, n, rng=SECURE),
@@ -226,13 +244,13 @@ SAMPLERS: dict[str, Sampler] = {
     "peel, gumbel": Sampler(
         peeled("gumbel", largest=True),
         lambda off: one_after_another(VALUES, 2, lambda left: softmax(left, Fraction(2.7) * off)),
-        _NOISE,
+        ("dprank.privacy.octaves",),
         slow=True,
     ),
     "peel, exponential": Sampler(
         peeled("exponential", largest=False),
         lambda off: one_after_another(VALUES, 2, lambda left: permute_and_flip(left, Fraction(2.7) * off)),
-        _NOISE,
+        ("dprank.privacy.octaves",),
         slow=True,
     ),
     "joint, lists": Sampler(
@@ -265,6 +283,9 @@ SAMPLERS: dict[str, Sampler] = {
         lambda n: [SECURE.permutation(4) for _ in range(n)],
         lambda off: tilted(permutations(range(4)), off),
         _NOISE,
+    ),
+    "orders by sorting": Sampler(
+        lambda n: [bulk.permutation(4) for _ in range(n)], lambda off: tilted(permutations(range(4)), off), _BULK
     ),
     "lists": Sampler(
         lambda n: reports.random_lists(n, 4, 2, SECURE), lambda off: tilted(PAIRS, off), ("dprank.privacy.reports",)

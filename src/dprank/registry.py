@@ -172,8 +172,8 @@ def card(text: str, facts: Facts) -> str:
                     f"{' '.join(of_rules(file))} Rules look at a cell at a time. Bounding: {rules['bounding']}."
                 ),
                 "mechanisms": (
-                    f"{type(release.mechanism).__name__} of dprank {software['dprank']}; whole noise by the exact "
-                    f"samplers of OpenDP {software['opendp']}, from the randomness of the operating system. No "
+                    f"{type(release.mechanism).__name__} of dprank {software['dprank']}; whole noise by exact "
+                    f"samplers, its own or OpenDP's ({software['opendp']}), from the operating system's randomness. No "
                     "measures against timing; nothing is interactive."
                 ),
                 "justification": "The sensitivity is proved and attained, the guarantee follows from the noise, and "

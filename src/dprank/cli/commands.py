@@ -66,9 +66,9 @@ GROUPS = {
     "release": (
         """One private release.
 
-Noise is drawn by make_laplace, make_gaussian and make_noisy_top_k of OpenDP, or by fair bits of the operating system.
-OpenDP lists the three under "contrib": each has a proof, and none has passed its vetting. All other proofs are ours,
-and vetted by nobody else: SECURITY.md says which.""",
+Noise is drawn by make_laplace and make_gaussian of OpenDP, or by dprank from fair bits of the operating system. OpenDP
+lists the two under "contrib": each has a proof, and neither has passed its vetting. All other proofs are ours, and
+vetted by nobody else: SECURITY.md says which.""",
         # side by side what takes the same data
         {it.name: it.released for it in sorted(QUESTIONS.values(), key=lambda it: get_args(Kind).index(it.data))},
     ),

@@ -27,6 +27,7 @@ from dprank._require import (
     require_whole,
     source_shown,
 )
+from dprank.privacy import bulk, octaves
 
 __all__ = [
     "OPENDP",
@@ -56,16 +57,17 @@ OPENDP = (0, 14, 2)
 
 
 class SecureSource:
-    """Randomness of the operating system, through OpenDP's exact samplers: for releases, cannot be seeded.
+    """Randomness of the operating system, for releases: it cannot be seeded. OpenDP draws few numbers, we draw many.
 
     Notes
     -----
-    *Whose proofs.* Three constructors of OpenDP draw: ``make_laplace`` and ``make_gaussian`` on whole numbers, and
-    ``make_noisy_top_k`` for `peel`. It puts all three under ``contrib``, which is enabled here: "constructors that have
-    not passed the vetting process". Its documentation links a proof of each; none of them is vetted by its own mark. We
-    take draws from them and none of their privacy maps.
+    *Whose proofs.* Fewer than `dprank.privacy.bulk.MANY` numbers at a time come from two constructors of OpenDP,
+    ``make_laplace`` and ``make_gaussian`` on whole numbers. It puts both under ``contrib``, which is enabled here:
+    "constructors that have not passed the vetting process". Its documentation links a proof of each; neither is vetted
+    by its own mark. We take draws from them and none of their privacy maps.
 
-    All other proofs are ours, in docstrings, and vetted by nobody else: of what is made of these draws (`geometric`,
+    All other proofs are ours, in docstrings, and vetted by nobody else: of many numbers at a time
+    (`dprank.privacy.bulk`), of `peel` (`dprank.privacy.octaves`), of what is made of draws (`geometric`,
     `conditioned_laplace`, `tulap`), of what is decided by fair bits (`cube_noise`, `JointExponential`, `randomise`,
     `LocalTopK`, orders), of sensitivities, and of every guarantee. Beside proofs stands a check: each week ten million
     draws of every sampler are held against its law, computed apart (``make samplers``).
@@ -78,10 +80,14 @@ class SecureSource:
 
     def discrete_laplace(self, scale: float, size: int) -> NDArray[np.int64]:
         """Independent integers with P(x) proportional to exp(-abs(x) / scale)."""
+        if size >= bulk.MANY:
+            return bulk.laplace(scale, size)
         return np.array(_sampler(_opendp(), "laplace", "l1", size, scale)([0] * size), np.int64)
 
     def discrete_gaussian(self, scale: float, size: int) -> NDArray[np.int64]:
         """Independent integers with P(x) proportional to exp(-x^2 / (2 scale^2))."""
+        if size >= bulk.MANY:
+            return bulk.gaussian(scale, size)
         return np.array(_sampler(_opendp(), "gaussian", "l2", size, scale)([0] * size), np.int64)
 
     def peel(
@@ -92,10 +98,9 @@ class SecureSource:
         Every round draws fresh noise of that `scale`, exactly and without ties. The rounds of Gumbel noise are those
         of the exponential mechanism, and their law is also that of one pass of noise over all values; the rounds of
         exponential noise are permute-and-flip, and theirs is not. Time depends on the values, see
-        `dprank.topk.peeling.Peeling.release`.
+        `dprank.privacy.octaves.peel`, which this is.
         """
-        peeled = _sampler(_opendp(), noise, "linf", len(values), scale, k, negate=not largest)
-        return np.array(peeled(values.tolist()), np.int64)
+        return octaves.peel(values, k, scale, noise, largest=largest)
 
     def bits(self, n: int) -> int:
         """So many fair bits, as a whole number."""
@@ -103,9 +108,11 @@ class SecureSource:
 
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniformly random order of 0 .. n - 1."""
-        order = list(range(n))
-        secrets.SystemRandom().shuffle(order)
-        return np.array(order)
+        if n < bulk.MANY:
+            order = list(range(n))
+            secrets.SystemRandom().shuffle(order)
+            return np.array(order)
+        return bulk.permutation(n)
 
     def __repr__(self) -> str:
         return "dprank.SECURE"
@@ -114,7 +121,7 @@ class SecureSource:
 @cache
 def _opendp() -> Any:
     try:  # by its parts: the prelude brings scikit-learn and polars, too, where they are installed
-        from opendp import domains, measurements, measures, metrics
+        from opendp import domains, measurements, metrics
         from opendp.mod import enable_features
     except ImportError:
         raise ImportError("secure noise needs OpenDP: pip install opendp") from None
@@ -126,17 +133,14 @@ def _opendp() -> Any:
         raise ImportError(f"secure noise needs OpenDP {least} or newer, this is {found}: pip install -U opendp")
     enable_features("contrib")
     parts = ModuleType("opendp")
-    vars(parts).update(vars(domains) | vars(metrics) | vars(measures), m=measurements)
+    vars(parts).update(vars(domains) | vars(metrics), m=measurements)
     return parts
 
 
 @lru_cache(64)
-def _sampler(dp: Any, noise: str, distance: str, size: int, scale: float, k: int | None = None, **named: Any) -> Any:
+def _sampler(dp: Any, noise: str, distance: str, size: int, scale: float) -> Any:
     """What draws of so many whole numbers: the same object, fresh draws every time."""
     space = dp.vector_domain(dp.atom_domain(T="i64"), size), getattr(dp, f"{distance}_distance")(T="i64")
-    if k is not None:
-        measure = dp.zero_concentrated_divergence() if noise == "gumbel" else dp.max_divergence()
-        return dp.m.make_noisy_top_k(*space, measure, k, scale, **named)
     return getattr(dp.m, f"make_{noise}")(*space, scale)
 
 
@@ -295,7 +299,7 @@ def geometric(scale: float, size: int, *, rng: Source) -> NDArray[np.int64]:
 
     Notes
     -----
-    What `discrete_laplace` draws, as long as it is not negative.
+    What `discrete_laplace` draws, as long as it is not negative; of `SECURE`, many at a time, `dprank.privacy.bulk`.
 
     Examples
     --------
@@ -304,6 +308,9 @@ def geometric(scale: float, size: int, *, rng: Source) -> NDArray[np.int64]:
     (0, 0.5)
     """
     size, draws = require_whole("size", size, 0, MOST_AT_ONCE), np.zeros(0, np.int64)
+    if isinstance(rng, SecureSource) and size >= bulk.MANY:
+        scale, _ = _drawable(scale, size, rng)
+        return bulk.geometric(scale, size) if scale else np.zeros(size, np.int64)
     while len(draws) < size:
         # more than half will do
         more = discrete_laplace(scale, 2 * (size - len(draws)), rng=rng)

@@ -12,16 +12,15 @@ import math
 import secrets
 from bisect import bisect_left
 from collections.abc import Callable
-from decimal import Context, Decimal
-from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dprank.privacy.exact import exp_falls
 from dprank.privacy.noise import SecureSource, Source
 
-__all__ = ["exp_bounds", "threshold", "whole_below"]
+__all__ = ["threshold", "whole_below"]
 
 #: Bits of the uniform number that are drawn at a time.
 _BITS = 64
@@ -73,7 +72,7 @@ def threshold(
         near = int(np.searchsorted(losses, reach, "right"))
         # every weight is off by so many times the rounding of one
         point = taken + total.bit_length() + 2 * near.bit_length() + 4
-        bounds = _weights(losses[: near + 1], scale, point)
+        bounds = list(exp_falls(losses[: near + 1].tolist(), scale, point))
         if near == len(losses):
             bounds.append((0, 0))
         alike = counts(losses[:near])
@@ -86,48 +85,6 @@ def threshold(
             place = min(place, near - 1)
         if place < near and (place == 0 or high[place - 1] << taken <= drawn * low[-1]):
             return int(losses[place])
-
-
-def _weights(losses: NDArray[np.int64], scale: float, point: int) -> list[tuple[int, int]]:
-    """Bounds of 2^point exp(-loss / scale) of increasing losses from 0 on, each from the one before."""
-    steps = np.diff(losses).tolist()
-    factors = {step: exp_bounds(step, scale, point) for step in set(steps)}
-    bounds = [(1 << point, 1 << point)]
-    for step in steps:
-        (low, high), (least, most) = bounds[-1], factors[step]
-        bounds.append((low * least >> point, -(-high * most >> point)))
-    return bounds
-
-
-def exp_bounds(loss: int, scale: float, point: int) -> tuple[int, int]:
-    """Whole numbers below and above 2^point exp(-loss / scale), at most 3 apart.
-
-    Parameters
-    ----------
-    loss : int
-        At least 0.
-    scale : float
-        Above 0.
-    point : int
-
-    Notes
-    -----
-    Python's decimal exponential is rounded correctly. Its argument, off by a share of one digit in the last place, is
-    below 10^20 where the result is not 0.
-
-    Examples
-    --------
-    >>> low, high = exp_bounds(1, 2.0, 20)
-    >>> low <= 2**20 * math.exp(-0.5) <= high
-    True
-    """
-    rate = Fraction(loss) / Fraction(scale)
-    if rate > 2 * point:
-        return 0, 1
-    digits = Context(prec=math.ceil(point * math.log10(2)) + len(str(math.ceil(rate))) + 25, Emin=-(10**9))
-    exponent = digits.divide(Decimal(-rate.numerator), Decimal(rate.denominator))
-    below = math.floor(digits.multiply(digits.exp(exponent), Decimal(1 << point)))
-    return max(0, below - 1), below + 2
 
 
 def whole_below(n: int, rng: Source) -> int:

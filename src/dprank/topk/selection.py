@@ -126,9 +126,20 @@ def whole_top_k(
     """
     draw = noises.discrete_laplace if noise == "laplace" else noises.geometric
     noisy = draw(grid * scale, len(values), rng=rng) + (grid if largest else -grid) * values
-    shuffled = rng.permutation(len(values))
-    chosen = shuffled[np.argpartition(-noisy[shuffled], k - 1)[:k]]
+    if isinstance(rng, noises.SecureSource):
+        chosen = _best(noisy, k, rng)
+    else:
+        shuffled = rng.permutation(len(values))
+        chosen = shuffled[np.argpartition(-noisy[shuffled], k - 1)[:k]]
     return chosen[np.argsort(-noisy[chosen], kind="stable")]
+
+
+def _best(noisy: NDArray[np.int64], k: int, rng: noises.SecureSource) -> NDArray[np.int64]:
+    """Positions of the k largest, in random order; which of those that tie for the last places, is random, too."""
+    least = np.partition(noisy, -k)[-k]
+    above, ties = np.flatnonzero(noisy > least), np.flatnonzero(noisy == least)
+    chosen = np.r_[above, ties[rng.permutation(len(ties))[: k - len(above)]]]
+    return chosen[rng.permutation(k)]
 
 
 def spread(sensitivity: float, adjacency: Adjacency) -> float:
