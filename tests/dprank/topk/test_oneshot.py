@@ -833,6 +833,7 @@ def test_unless_told_the_largest_are_chosen_as_a_set_of_replaced_records_by_lapl
     assert plain.guarantee == Oneshot(2, plain.scale, n_items=9).guarantee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
 def test_places_that_tie_go_to_any_of_them_in_any_order(noise):
     """Noise next to none: one item is ahead, four tie for the other two places. Right laws fail once in 10^9 runs."""
