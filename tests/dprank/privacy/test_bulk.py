@@ -72,6 +72,7 @@ def numbers(scale):
     return sorted({0, 1, 2, *(int(scale * x) for x in (0.1, 0.9, 1.7, 5.3, 20.0))})
 
 
+@pytest.mark.slow
 @each("scale", SCALES)
 def test_digits_have_the_law_together(scale):
     for g in numbers(scale):
@@ -158,6 +159,7 @@ def inside(bounds, chances, bits, ends=True):
         assert 0 <= below <= fraction(chance) * 2**bits <= above <= 1 << bits
 
 
+@pytest.mark.slow
 @each("step", [Fraction(0.02), Fraction(0.7), Fraction(7.3), Fraction(32), Fraction(63.99)])
 def test_steps_have_the_law_of_half_a_gaussian(step):
     width = 2 * step * step
@@ -281,6 +283,7 @@ def cells_of(weights, width):
     return weights.reshape(-1, width).sum(axis=1)
 
 
+@pytest.mark.slow
 @each("name", LAWS)
 @each("scale", [0.3, 1.0, 7.3, 64.0, 1000.0, 1e5])
 def test_draws_have_the_law(name, scale):
@@ -289,6 +292,7 @@ def test_draws_have_the_law(name, scale):
     assert chi_square(name, draws, scale) > ALARM_SECURE
 
 
+@pytest.mark.slow
 @each("name", ["laplace", "gaussian"])
 @each("scale", [0.3, 7.3, 300.0, 1e6])
 def test_opendp_draws_the_same(name, scale):

@@ -233,6 +233,7 @@ def test_the_order_is_that_of_values_far_apart(way, largest):
         assert sorted(octaves.peel(values, len(values), 1e300, way, largest=largest).tolist()) == [*range(len(values))]
 
 
+@pytest.mark.slow
 @each("way", ["gumbel", "exponential"])
 def test_all_of_many_are_taken_once(way):
     rng = np.random.default_rng(5)
@@ -242,6 +243,7 @@ def test_all_of_many_are_taken_once(way):
             assert len(set(octaves.peel(values, 30, scale, way, largest=False).tolist())) == 30
 
 
+@pytest.mark.slow
 @each(("way", "law_of"), [("gumbel", softmax)])
 @each("scale", [20.0, 3000.0])
 def test_the_first_of_a_thousand_has_its_law(way, law_of, scale):

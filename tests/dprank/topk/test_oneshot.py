@@ -833,6 +833,7 @@ def test_unless_told_the_largest_are_chosen_as_a_set_of_replaced_records_by_lapl
     assert plain.guarantee == Oneshot(2, plain.scale, n_items=9).guarantee
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
 def test_places_that_tie_go_to_any_of_them_in_any_order(noise):
     """Noise next to none: one item is ahead, four tie for the other two places. Right laws fail once in 10^9 runs."""
@@ -843,3 +844,7 @@ def test_places_that_tie_go_to_any_of_them_in_any_order(noise):
     assert law_p_value([seen[it] for it in orders], np.full(12, 1 / 12)) > 1e-9
     tied = Counter(tuple(whole_top_k(np.ones(3, int), 2, 1e-3, noise, SECURE, grid=1).tolist()) for _ in range(1200))
     assert law_p_value([tied[it] for it in permutations(range(3), 2)], np.full(6, 1 / 6)) > 1e-9
+    ahead = Counter(
+        tuple(whole_top_k(np.array([5, 5, 3]), 3, 1e-3, noise, SECURE, grid=1).tolist()) for _ in range(600)
+    )
+    assert law_p_value([ahead[it] for it in [(0, 1, 2), (1, 0, 2)]], [0.5, 0.5]) > 1e-9
