@@ -1,4 +1,4 @@
-"""The command `check`: what a file holds, for its keeper alone."""
+"""The command `check`: what a file holds, for its keeper alone (long: flags, and a line a form)."""
 
 from __future__ import annotations
 

@@ -252,7 +252,8 @@ class Declaration:
     def __post_init__(self) -> None:
         require_one_of("kind", self.kind, get_args(Kind))
         for name, kinds in OF.items():
-            if getattr(self, name) is not None and self.kind not in kinds:
+            lacks = self.kind not in kinds or (name == "best" and self.kind == "comparisons" and self.form != "points")
+            if getattr(self, name) is not None and lacks:
                 counts = name in ("times", "weight")
                 totals = f"; {TOTALS if self.kind == 'tallies' else 'write the row as often as it counts'}" * counts
                 raise ValueError(f"{name} = {shown(getattr(self, name))}; {self.kind} have none{totals}")
@@ -306,8 +307,6 @@ class Declaration:
                 raise ValueError(f"answers = {shown(self.answers)}; points say which item is preferred, and need none")
         elif self.kind == "comparisons":
             settle(self, answers=settled_answers(self.answers, codes, clean))
-            if self.best is not None:
-                raise ValueError(f"best = {shown(self.best)}; answers hold no places or points")
         self._settle_cells(codes)
         if self.kind == "ballots":
             self._settle_ballots()
