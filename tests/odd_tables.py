@@ -243,7 +243,7 @@ def written(rng: Random, it: Table, folder: Path) -> Path:
     if rng.random() < 0.1:  # a title, and whether it is said
         lines = rng.randint(1, 3)
         text = "".join(rng.choice(["A title\n", "\n", "a,b;c\n"]) for _ in range(lines)) + text
-        it.flags += ["--skip", str(lines if rng.random() < 0.8 else rng.randint(0, 9))]
+        it.flags += ["--skip", str(lines if rng.random() < 0.8 else rng.randrange(lines))]
     path.write_bytes(coded(rng, text))
     if rng.random() < 0.05:
         it.flags += ["--encoding", rng.choice(["cp1252", "latin-1", "utf-8", "mac-roman", "none"])]
