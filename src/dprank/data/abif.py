@@ -38,9 +38,10 @@ def read_abif(path: str | os.PathLike[str], encoding: str | None = None) -> Orde
 
     Notes
     -----
-    O(bytes). A ballot is a count before ``:`` or ``*``, which may be missing, and names with ``>`` and ``=`` between, each with a
-    score behind ``/`` or none; or with commas between, and then each with a score, the highest best. A ballot whose scores are
-    not in its own order says two things: it is left out, as any other line is that is no ballot. Where no line like
+    O(bytes). A ballot is a count before ``:`` or ``*``, which may be missing, and names with ``>`` and ``=`` between,
+    each with a score behind ``/`` or none; or with commas between, and then each with a score, the highest best. A
+    ballot whose scores are not in its own order says two things: it is left out, as any other line is that is no
+    ballot. Where no line like
     ``=short:[Long name]`` above them lists candidates, ballots alone name them.
 
     Examples
