@@ -43,7 +43,7 @@ def in_xml(value: Any) -> Any:
 def workbook(rng: Random, path: Path, header: list[str], rows: list[list[Any]]) -> list[str]:
     """One of one sheet or of two, and the flag that says which."""
     cells = [[in_xml(value) for value in row] for row in (header, *rows)]
-    others = rng.choice([{}, {}, {"Notes": [["nothing"]]}, {"Notes": []}])
+    others: dict[str, list[list[Any]]] = rng.choice([{}, {}, {"Notes": [["nothing"]]}, {"Notes": []}])
     (write_xlsx if path.suffix == ".xlsx" else write_ods)(path, {"Answers": cells, **others})
     return ["--sheet", rng.choice(["Answers", "Answers", "1", "Notes", "3"])] if others or rng.random() < 0.1 else []
 

@@ -68,7 +68,11 @@ def debian(profile=PROFILE, names=CANDIDATES):
     return "\n".join(["Tally Sheet for the votes cast.", "", *head, "", *lines, ""])
 
 
-def preflib(profile=tuple(it for it in PROFILE if it.order), names=CANDIDATES):
+#: Without ballots that rank nobody, which PrefLib has no line for.
+RANKED = [it for it in PROFILE if it.order]
+
+
+def preflib(profile=RANKED, names=CANDIDATES):
     """As preflib.org has it since 2022."""
     lines = [
         f"{times}: " + ",".join("{" * (len(tied) > 1) + ",".join(str(it + 1) for it in tied) + "}" * (len(tied) > 1)

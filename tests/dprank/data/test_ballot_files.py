@@ -82,10 +82,10 @@ ORDERS = st.permutations(range(4)).flatmap(
 
 def grouped(order, tied):
     """An order of which some are tied with the one before; cut off where all after are left out."""
-    groups = []
+    groups: list[tuple[int, ...]] = []
     for at, (item, with_last) in enumerate(zip(order, tied, strict=True)):
         if at and with_last:
-            groups[-1] += (item,)
+            groups[-1] = (*groups[-1], item)
         else:
             groups.append((item,))
     return tuple(groups[: 1 + sum(tied)])

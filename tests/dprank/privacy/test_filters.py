@@ -174,7 +174,12 @@ def test_what_remains_fits_and_no_more(budget):
 def test_what_fits_is_soon_found(delta, epsilon, monkeypatch):
     # catches a search by steps of a 10^12th: of a file that says it has spent more than its limit it found no end
     asked, takes = [], Limit._takes
-    monkeypatch.setattr(Limit, "_takes", lambda *given: asked.append(1) or takes(*given))
+
+    def counted(*given):
+        asked.append(given)
+        return takes(*given)
+
+    monkeypatch.setattr(Limit, "_takes", counted)
     limit = Limit.of(Guarantee(epsilon, delta), "basic")
     for spent, of_delta, adjacency in product((0, 0.5, 1, 2), (0, 0.5, 1 - 1e-16, 1), ("replace", "add_remove")):
         before = Cost(limit.epsilon / 4, Fraction(delta) * Fraction(spent), Fraction(0), Fraction(0))
