@@ -82,7 +82,8 @@ def forms() -> str:
     for it in BALLOT_FILES:
         known = ", ".join(f"`{suffix}`" for suffix in it.suffixes) or f"`--form {it.name}`"
         words = re.sub("^an? ", "", it.words)
-        rows.append(f"| {words[0].upper()}{words[1:]} | {known} | `{it.ballot}` | {it.losses or 'nothing is lost'} |")
+        mind = re.sub(r"--[\w-]+(?: exhaust)?", r"`\g<0>`", it.losses or "nothing is lost")
+        rows.append(f"| {words[0].upper()}{words[1:]} | {known} | `{it.ballot}` | {mind} |")
     return "\n".join(rows)
 
 

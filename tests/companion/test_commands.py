@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -25,6 +26,7 @@ def test_the_page_has_every_command_option_and_example() -> None:
         row = next(line for line in page.split("\n") if f"`{form.ballot}`" in line)
         assert all(f"`{suffix}`" in row for suffix in form.suffixes)
         assert form.suffixes or f"`--form {form.name}`" in row
+        assert all(f"`{flag}" in row for flag in re.findall(r"--[a-z]+", form.losses)), "two hyphens are no dash"
     for name in ("staff.csv", "ballots.csv", "diagnoses.csv"):
         first = example(name).read_text(encoding="utf-8-sig").split("\n")[0]
         assert f"`{name}`:\n\n```text\n{first}\n" in page
