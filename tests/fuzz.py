@@ -106,6 +106,7 @@ def readers() -> dict[str, Callable[[Path], Any]]:
     from dprank.data.count_files import read_counts
     from dprank.data.declaration import declared_part, release_part
     from dprank.data.engines import count
+    from dprank.data.forms import BALLOT_FILES, candidates_of, forms_like
     from dprank.data.noticed import raw_of
     from dprank.data.preflib import KINDS, read_alternatives
     from dprank.data.sniffing import sniff
@@ -132,6 +133,16 @@ def readers() -> dict[str, Callable[[Path], Any]]:
     votes = [dprank.Declaration(**{**partial, "ballots": it, "unranked": to}, form="preflib")
              for it, to in (("full", None), ("tied", None), ("partial", "apart"), ("partial", "last"))]  # fmt: skip
     facts = Facts(name="a", curators=("b",), authors=("c",), use="d", region="e", day="2026-11-29")
+
+    held = [dprank.Declaration(**partial, form=it.name) for it in BALLOT_FILES]
+
+    def ballots(path: Path) -> None:
+        """By every format: whatever it is, some take it for another."""
+        each(
+            lambda: forms_like(path),
+            *(lambda it=it: candidates_of(path, it) for it in BALLOT_FILES),
+            *(lambda it=it: it.read(path) for it in held),
+        )
 
     def looks(it: dprank.Declaration, path: Path) -> None:
         looked(it.read(path), it, raw_of(it, path))
@@ -221,6 +232,7 @@ def readers() -> dict[str, Callable[[Path], Any]]:
         )
 
     return {
+        "ballots": ballots,
         "budget": budget,
         "counts": lambda path: each(lambda: read_counts(path)),
         "csv": table,

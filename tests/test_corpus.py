@@ -10,7 +10,7 @@ import fuzz
 import pytest
 
 #: Folders, each with what its reader takes, what it refuses, and what it once failed at.
-READERS = {"budget", "counts", "csv", "items", "json", "parquet", "plan", "preflib", "release", "reports"}
+READERS = {"ballots", "budget", "counts", "csv", "items", "json", "parquet", "plan", "preflib", "release", "reports"}
 
 
 @pytest.mark.slow

@@ -38,10 +38,10 @@ def test_places_that_are_declared_in_words_are_no_ratings(words, tmp_path):
     assert [it for it in noticed(tmp_path, "oak,elm,fir", [["5", "4", "4"]] * 9, WIDE) if "ratings" in it]
 
 
-@pytest.mark.parametrize("flag", ["--times n", "--weight n --max-weight 9"])
-def test_comparisons_are_not_counted_several_times(flag, tmp_path):
+def test_comparisons_have_no_weights(tmp_path):
     path = written(tmp_path, "a,b,n", [["oak", "elm", "3"]])
-    done = run("check", path, "--comparisons", "a,b,a", "--map", "names", *ITEMS.split(), *flag.split())
+    weighed = ("--weight", "n", "--max-weight", "9")
+    done = run("check", path, "--comparisons", "a,b,a", "--map", "names", *ITEMS.split(), *weighed)
     assert "comparisons have none; write the row as often as it counts" in done.error
 
 

@@ -78,6 +78,7 @@ WITHIN = {
     "Plan",
     "Pairs",
     "PrefLib",
+    "OrderFile",
     "Seen",
     "Sent",
     "Judged",

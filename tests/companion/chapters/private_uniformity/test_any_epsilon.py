@@ -47,5 +47,5 @@ def test_rankings_are_those_of_the_page_behind() -> None:
 
 def test_a_loss_below_the_promise_is_said_so() -> None:
     broken, kept = (acceptance_curve(10, 100, 0.5, epsilon, 0.05) for epsilon in (1 / 3, 5.0))
-    assert "breaks its promise below" in draw_acceptance(broken).get_suptitle().replace("\n", " ")
+    assert "loses too much below" in draw_acceptance(broken).get_suptitle().replace("\n", " ")
     assert "keeps the promise" in draw_acceptance(kept).get_suptitle().replace("\n", " ")
