@@ -49,7 +49,8 @@ ODD = (
 #: Types of a column in Arrow, and how often each is drawn.
 TYPES = {"text": 10, "own": 12} | dict.fromkeys(["large", "words", "bytes", "whole", "float"], 2)
 TYPES |= dict.fromkeys(["short", "decimal", "list", "struct", "moment", "bool", "null"], 1)
-FORMS = ("answers", "pairs", "wide", "long", "orders", "ranks", "tallies", "preflib")
+FORMS = ("answers", "pairs", "wide", "long", "orders", "ranks", "tallies", "preflib", "points", "each", "basket",
+         "marked")  # fmt: skip
 
 
 @dataclass
@@ -70,7 +71,8 @@ class Table:
     @property
     def question(self) -> str:
         """What is asked of such a table by default."""
-        return {"answers": "ranking", "pairs": "ranking", "tallies": "topk"}.get(self.form, "consensus")
+        ranked, had = ("answers", "pairs", "points"), ("tallies", "each", "basket", "marked")
+        return "ranking" if self.form in ranked else "topk" if self.form in had else "consensus"
 
 
 def label(rng: Random, kind: str, at: int) -> Any:
@@ -141,6 +143,22 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         flags += ["--ranks", ",".join(header[1:]), "--ballots", rng.choice(["full", "tied", "partial"])]
         flags += ["--unranked", rng.choice(["apart", "last"])] if flags[-1] == "partial" else []
         rows = [[it, *rng.sample(items, len(items))] for it in persons(1)]
+    elif form == "points":
+        header += ["home", "away", "hs", "as"]
+        flags += ["--points", "home,away,hs,as", *rng.choice([[], ["--best", "low"], ["--best", "high"]])]
+        rows = [[it, *rng.sample(items, 2), rng.randrange(4), rng.choice([0, 1, 2.0, "-", ""])] for it in persons()]
+    elif form == "each":
+        header += ["DX1", "DX2", "DX3"]
+        flags += ["--each", rng.choice(["DX1..DX3", "DX1,DX2,DX3", "DX2"])]
+        rows = [[it, *(rng.choice([*items, ""]) for _ in range(3))] for it in persons(1)]
+    elif form == "basket":
+        header, sign = [*header, "things"], rng.choice([";", "|", ", ", "/"])
+        flags += ["--basket", "things", *(["--between", sign] if rng.random() < 0.9 else [])]
+        rows = [[it, sign.join(rng.sample(items, rng.randrange(len(items) + 1)))] for it in persons(1)]
+    elif form == "marked":
+        header += items
+        flags += ["--marked"]
+        rows = [[it, *(rng.choice([0, 1, "x", "", "no", True]) for _ in items)] for it in persons(1)]
     elif form == "tallies":
         header += ["item"]
         flags += ["--item", "item"]
@@ -243,7 +261,7 @@ def written(rng: Random, it: Table, folder: Path) -> Path:
     if rng.random() < 0.1:  # a title, and whether it is said
         lines = rng.randint(1, 3)
         text = "".join(rng.choice(["A title\n", "\n", "a,b;c\n"]) for _ in range(lines)) + text
-        it.flags += ["--skip", str(lines if rng.random() < 0.8 else rng.randrange(lines))]
+        it.flags += ["--skip", str(lines if rng.random() < 0.8 else rng.randint(0, 9))]
     path.write_bytes(coded(rng, text))
     if rng.random() < 0.05:
         it.flags += ["--encoding", rng.choice(["cp1252", "latin-1", "utf-8", "mac-roman", "none"])]

@@ -845,3 +845,11 @@ def test_numbers_off_the_grid_are_seen(monkeypatch):
     release = made.mechanism.release(made.data.given()[0], SECURE)
     monkeypatch.undo()
     assert off_grid(release) == ["p_value"]
+
+
+def test_what_is_derived_of_a_release_is_no_field_of_it():
+    # catches what a release keeps for itself, such as its guarantee once that is asked for
+    release = of("PrivateBorda").release(VOTES.given()[0], SECURE)
+    before = off_grid(release)
+    assert (release.guarantee is not None, off_grid(release)) == (True, before)
+    assert before == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -299,9 +299,11 @@ def _seen(release: _Draw, data: Any, source: Any) -> dict[str, Any]:
         return {REFUSED: True}
     if not isinstance(made, Release):
         return {"release": features(made).tobytes()}
-    fields = {name: np.asarray(value) for name, value in vars(made).items() if name not in ("mechanism", "source")}
+    shown = {it.name: np.asarray(getattr(made, it.name)) for it in fields(made)}
     return {
-        name: repr(it.tolist()) if it.dtype == object else (it.dtype.str, it.tobytes()) for name, it in fields.items()
+        name: repr(it.tolist()) if it.dtype == object else (it.dtype.str, it.tobytes())
+        for name, it in shown.items()
+        if name not in ("mechanism", "source")
     }
 
 

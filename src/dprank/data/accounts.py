@@ -201,8 +201,8 @@ class Table:
         if not found and (other := self.others.get(name)):
             raise ValueError(f"{self.path}: column {name!r} holds {other}; numbers, text or dates are needed")
         if not found:
-            names = [*map(str, self.frame.columns), *self.others]
-            raise ValueError(f"{self.path}: {no_column([name], names, self.said, self.declared.items)}")
+            names, wide = [*map(str, self.frame.columns), *self.others], bool(self.declared.item_columns)
+            raise ValueError(f"{self.path}: {no_column([name], names, self.said, self.declared.items, wide=wide)}")
         if len(found) > 1:
             after = "" if found[0] == name else " after cleaning"
             raise ValueError(f"{self.path}: line 1: {len(found)} columns are called {name!r}{after}; one is needed")
@@ -217,7 +217,8 @@ class Table:
         needed = [name for name in (*asked, *wide) if name is not None]
         if lacking := [name for name in needed if not self.header.get(self.clean(name)) and name not in self.others]:
             names = [*map(str, self.frame.columns), *self.others]
-            raise ValueError(f"{self.path}: {no_column(lacking, names, self.said, declared.items, len({*needed}))}")
+            lacks = no_column(lacking, names, self.said, declared.items, len({*needed}), bool(wide))
+            raise ValueError(f"{self.path}: {lacks}")
 
     def person(self, name: str) -> Any:
         """The column of persons; rows of nobody are left out."""

@@ -150,7 +150,7 @@ def found_columns(job: Job, path: str, names: list[str]) -> dict[str, str]:
     for name, wanted in job.columns.items():
         it = wanted if wanted in names else header.get(clean(wanted))
         if it is None:
-            raise ValueError(f"{path}: {no_column([wanted], names)}")
+            raise ValueError(f"{path}: {no_column([wanted], names, items=job.declared.items)}")
         require_columns(names, [it])
         if sum(other.casefold() == it.casefold() for other in names) > 1:
             raise ValueError(f"{path}: column {shown(it)} differs from another in case only; SQL takes them for one")

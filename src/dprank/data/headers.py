@@ -31,7 +31,12 @@ _NO_NAMES = "if it is a row, put a line of names above it"
 
 
 def no_column(
-    missing: Sequence[str], names: Sequence[str], said: str = "", items: Sequence[str] = (), needed: int = 2
+    missing: Sequence[str],
+    names: Sequence[str],
+    said: str = "",
+    items: Sequence[str] = (),
+    needed: int = 2,
+    wide: bool = False,
 ) -> str:
     """That columns are missing, how the header was cut, and which of its names may be meant.
 
@@ -45,6 +50,8 @@ def no_column(
         Declared ones: to each of these a column of another name can be an alias.
     needed : int
         How many columns are declared, of those that are there and those that are not.
+    wide : bool
+        Whether items are columns; where they are none, and are in the header, that is a row.
 
     Examples
     --------
@@ -60,10 +67,12 @@ def no_column(
     blank = [shown(it) for it in names if is_nameless(it)][:TOLD]
     are = "are columns" if len(blank) > 1 else "is a column"
     nameless = f"; {', '.join(blank)} {are} without a name in line 1" if blank else ""
-    return _lacks(missing, names, said, items, needed) + nameless
+    return _lacks(missing, names, said, items, needed, wide) + nameless
 
 
-def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Sequence[str], needed: int) -> str:
+def _lacks(
+    missing: Sequence[str], names: Sequence[str], said: str, items: Sequence[str], needed: int, wide: bool
+) -> str:
     """The same, without columns that have no name."""
     cut = next((part for part in said.split(", ") if part.startswith("separated")), "")
     told = ", ".join(map(shown, missing[:TOLD])) + f" and {len(missing) - TOLD} more" * (len(missing) > TOLD)
@@ -97,8 +106,11 @@ def _lacks(missing: Sequence[str], names: Sequence[str], said: str, items: Seque
                 + f" Line 1 is taken for the header: {_NO_NAMES}"
                 * rows
             )
+    # a cell of somebody's row is not told again, but where it is the name that was asked for
+    row = rows and (not wide or any(is_numeral(it) and it not in known for it in names))
     for name in missing[:TOLD]:
-        if (like := like_header(name, names)) and not is_order(like, items):
+        like = like_header(name, names)
+        if like and not (row and cleaner(RULES)(like) != cleaner(RULES)(name)):
             plain = " ".join(like.split())
             alias = f"{plain}={name}" if len(plain) <= 56 and '"' not in plain else f"HEADER={name}"
             # a line break, as any other blank, is typed as one blank, which is the header's after this rule

@@ -55,7 +55,7 @@ def read_scottish(path: str | os.PathLike[str], encoding: str | None = None) -> 
         raise refusal(text.name, 0, 'no line "Candidate 1","NAME","PARTY", below the ballots')
     number, named = int(start[1]), []
     for wanted, (at, line) in enumerate(text.lines[first : first + number], 1):
-        row = next(csv.reader([line]))
+        row = _cells(line)
         if _numbered(line) != wanted or len(row) < 2:
             raise refusal(text.name, at, f'"Candidate {wanted}","NAME","PARTY", is needed')
         named.append((at, row[1].strip()))
@@ -64,6 +64,14 @@ def read_scottish(path: str | os.PathLike[str], encoding: str | None = None) -> 
     names = require_names(text, named)
     ballots = (_ballot(line.text, number) for line in text.lines[1:first])
     return totalled(f"Scottish CSV in {text.said}", names, ballots, name=text.name)
+
+
+def _cells(line: str) -> list[str]:
+    """Of a line of a candidate; none where one is longer than any name."""
+    try:
+        return next(csv.reader([line]))
+    except csv.Error:
+        return []
 
 
 def _numbered(line: str) -> int:

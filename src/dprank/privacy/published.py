@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,7 @@ def _said(one: Published) -> str:
 
 def _shown(release: Any) -> Iterator[str]:
     """Names of what is there; the items that a ranking is of are declared."""
-    for name, value in vars(release).items():
+    for name, value in ((it.name, getattr(release, it.name)) for it in fields(release)):
         declared = name == "items" and hasattr(release, "order")
         absent = value is None or (isinstance(value, float) and value != value)
         if name not in ("mechanism", "source") and not declared and not absent:

@@ -1,5 +1,6 @@
 """Files that name their candidates: every format gives the ballots that were written; a broken one is one line."""
 
+import contextlib
 import gzip
 import re
 from collections import Counter
@@ -467,3 +468,12 @@ def test_ballots_that_only_a_header_counts_are_absent(tmp_path):
     text = FORMATS["preflib"][0]().replace(f"VOTERS: {total}", f"VOTERS: {total + 2}")
     assert declared("preflib").read(sample(tmp_path, "preflib", text)).absent == 2
     assert declared("blt").read(sample(tmp_path, "blt", with_line("blt", "SECRET"))).absent == 0
+
+
+@each("form", [it for it in FORMATS if it != "preflib"])
+def test_a_name_longer_than_any_is_taken_or_refused(tmp_path, form):
+    # catches a reader of CSV that gives up at 131,072 signs in words of its own
+    text = FORMATS[form][0]().replace("Bob", "B" * 200_000)
+    path = sample(tmp_path, form, text)
+    with contextlib.suppress(ValueError):
+        assert "B" * 200_000 in candidates_of(path, form_named(form))

@@ -1,5 +1,6 @@
 """A header is cut by the rules of CSV, and what it lacks is said with what may be meant."""
 
+import dataclasses
 import zipfile
 
 import pyarrow as pa
@@ -173,3 +174,20 @@ def test_a_name_twice_in_parquet_is_refused_where_it_is_used(tmp_path):
         ballots(["a", "b"], "dup").read(tmp_path / "a.parquet")
     with refused("no column 'c' (3 columns)"):
         ballots(["a", "c"], None).read(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("line", ["person7,oak,elm,1", "persona,oak,fir,1", "my person,elm,oak,0.5"])
+@pytest.mark.parametrize("skip", [0, 1])
+def test_no_cell_of_a_row_is_told_in_the_place_of_a_header(line, skip, tmp_path):
+    # catches a name like the one that is missing, where line 1 is somebody's, or --skip passed over the header
+    declared = Declaration(
+        kind="comparisons", items=["oak", "elm", "fir"], person="person", columns=("left", "right", "answer"),
+        answers="outcome", layout={"skip": skip} if skip else None,
+    )  # fmt: skip
+    path = written(tmp_path, "Person,left,right,answer\n" * skip + f"{line}\n{line}\n")
+    with pytest.raises(ValueError, match="line 1 is taken for the header") as caught:
+        declared.read(path)
+    assert line.split(",")[0] not in str(caught.value)
+    path = written(tmp_path, f"Persons,left,right,answer\n{line}\n")
+    with refused("'Persons' is meant, maybe"):
+        dataclasses.replace(declared, layout=None).read(path)
