@@ -152,9 +152,9 @@ def table(rng: Random, form: str | None = None, items: list[str] | None = None) 
         flags += ["--each", rng.choice(["DX1..DX3", "DX1,DX2,DX3", "DX2"])]
         rows = [[it, *(rng.choice([*items, ""]) for _ in range(3))] for it in persons(1)]
     elif form == "basket":
-        header, sign = [*header, "things"], rng.choice([";", "|", ", ", "/"])
-        flags += ["--basket", "things", *(["--between", sign] if rng.random() < 0.9 else [])]
-        rows = [[it, sign.join(rng.sample(items, rng.randrange(len(items) + 1)))] for it in persons(1)]
+        header, between = [*header, "things"], rng.choice([";", "|", ", ", "/"])
+        flags += ["--basket", "things", *(["--between", between] if rng.random() < 0.9 else [])]
+        rows = [[it, between.join(rng.sample(items, rng.randrange(len(items) + 1)))] for it in persons(1)]
     elif form == "marked":
         header += items
         flags += ["--marked"]
