@@ -20,16 +20,18 @@
   const least = (rows) => rows.reduce((best, it) => (best && best.mean <= it.mean ? best : it), null);
 
   /* The measured size that is nearest, by the ratio of items and by that of people, of which less depends; of those that
-     are no easier (no fewer items, no more people) where there is one. */
+     do not flatter (by fewer items and more people) where there is one. */
   const sizeOf = (question, state, data) => {
     const far = (size) => Math.abs(Math.log(size[ITEMS] / state.items)) + Math.abs(Math.log(size[PEOPLE] / state.people)) / 2;
     const alike = (size) => size[ITEMS] === state.items && size[PEOPLE] === state.people;
-    const easier = (size) => size[ITEMS] < state.items || size[PEOPLE] > state.people;
-    const sizes = data.sizes[question].map((size, at) => ({ size, at, alike: alike(size), easier: easier(size) }));
+    const flatters = (size) => !alike(size) && size[ITEMS] <= state.items && size[PEOPLE] >= state.people;
+    const harder = (size) => size[ITEMS] >= state.items && size[PEOPLE] <= state.people;
+    const yours = (size) => (flatters(size) ? "more" : harder(size) ? "no more" : "more or less");
+    const sizes = data.sizes[question].map((size, at) => ({ size, at, alike: alike(size), flatters: flatters(size), yours: yours(size) }));
     const longer = ({ size, at }) => at > 0 && size[ITEMS] === sizes[at - 1].size[ITEMS] && size[PEOPLE] === sizes[at - 1].size[PEOPLE];
     const fit = sizes.filter((it) => longer(it) === (state.want === "longer"));
-    const harder = fit.filter((it) => !it.easier);
-    return (harder.length ? harder : fit).reduce((best, it) => (far(it.size) < far(best.size) ? it : best));
+    const fair = fit.filter((it) => !it.flatters);
+    return (fair.length ? fair : fit).reduce((best, it) => (far(it.size) < far(best.size) ? it : best));
   };
   const whole = (typed, least, most, usual) => Math.min(Math.max(Math.round(typed === "" || Number.isNaN(Number(typed)) ? usual : Number(typed)), least), most);
   const campsMatter = (question) => question === "consensus" || question === "winner";
@@ -115,7 +117,7 @@
     const [how, needs] = data.how[classOf(it.best.use)];
     const better = it.rows.filter((row) => worse(it.best, row));
     const call = callOf(question, found, it.best, state, data);
-    return { why, question, size: found.size, alike: found.alike, easier: found.easier, how, needs, better, call, line: data.epsilons.map((_, epsilon) => here(epsilon).best), ...it };
+    return { why, question, size: found.size, alike: found.alike, yours: found.yours, how, needs, better, call, line: data.epsilons.map((_, epsilon) => here(epsilon).best), ...it };
   };
 
   const loss = (x, question) => (question === "strengths" ? x.toFixed(2) : (100 * x).toFixed(1));
@@ -123,7 +125,7 @@
   const asked = (result, state) => {
     const { size, question } = result;
     const each = question === "topk" ? `, the top ${size[K]} of up to ${size[ANSWERS]} items each` : size[ANSWERS] ? `, ${size[ANSWERS]} answer${size[ANSWERS] > 1 ? "s" : ""} each` : "";
-    return `${count(size[ITEMS])} items, ${count(size[PEOPLE])} people${each}, ε = ${state.epsilon}${result.alike ? "" : ` (the nearest that was measured${result.easier ? ", and easier" : " and is no easier"})`}`;
+    return `${count(size[ITEMS])} items, ${count(size[PEOPLE])} people${each}, ε = ${state.epsilon}${result.alike ? "" : ` (the nearest that was measured; with yours expect ${result.yours})`}`;
   };
   const lost = (it, question, data) => `${measuredAs(it, question)} ${data.means[question]}`;
   const people = ({ needed, question, alike, size }) =>
@@ -213,7 +215,7 @@
       return;
     }
     const crowd = state.camps === "yes" && campsMatter(result.question) ? "in two camps" : "as supposed";
-    use.replaceChildren("Take ", el("strong", {}, result.best.use), `: ${result.how}. Expect ${lost(result.best, result.question, data)}, if people are ${crowd}${result.alike ? "" : `: so it was with ${count(result.size[ITEMS])} items and ${count(result.size[PEOPLE])} people, ${result.easier ? "the nearest that was measured. With yours expect more" : "the nearest that was measured and is no easier. With yours expect no more"}. The planner is asked for your own numbers`}.`);
+    use.replaceChildren("Take ", el("strong", {}, result.best.use), `: ${result.how}. Expect ${lost(result.best, result.question, data)}, if people are ${crowd}${result.alike ? "" : `: so it was with ${count(result.size[ITEMS])} items and ${count(result.size[PEOPLE])} people, the nearest that was measured. With yours expect ${result.yours}: the planner knows`}.`);
     told.textContent = notes(result);
     const unit = data.means[result.question];
     pictures.replaceChildren(picture(`All methods at ε = ${state.epsilon}: ${unit}. Filled: as supposed. Hollow: on the worst people.`, dots(result, el), el), picture(`The one to take, against ε: ${unit}.`, curve(result, state, data, el), el));

@@ -101,13 +101,14 @@ def states() -> list[dict[str, Any]]:
 def nearest(
     question: str, state: dict[str, Any], number: int, judged: dict[tuple[Any, ...], pd.DataFrame]
 ) -> tuple[list[int], dict[str, Any]]:
-    """Where the size was measured that is nearest, of those no easier: lengths of its lists, and how it is called."""
+    """The nearest size that was measured, of those that do not flatter: lengths of its lists, and how it is called."""
     best, least = None, (True, math.inf)
     for asked, items, people, trust, epsilon in judged:
         if (asked, trust, epsilon) != (question, state["trust"], state["epsilon"]):
             continue
         lists = sorted(judged[asked, items, people, trust, epsilon]["k"].unique())
-        easier = bool(items < state["items"] or people > state["people"])
+        alike = (items, people) == (state["items"], state["people"])
+        easier = bool(not alike and items <= state["items"] and people >= state["people"])
         far = abs(math.log(items / state["items"])) + abs(math.log(people / state["people"])) / 2
         if len(lists) > number and (easier, far) < (least[0], least[1] - 1e-12 * (easier == least[0])):
             best, least = (lists, dict(zip(WHERE, (asked, items, people, trust, epsilon), strict=True))), (easier, far)
@@ -322,12 +323,14 @@ def test_any_number_of_items_and_people_is_answered(opened: Opened, explorer: st
     for question, answers in (("ballots", ""), ("pairs", " --answers 1")):
         page.evaluate("have => explorers.get('finder').set({have, items: 2, people: 61})", question)
         said = page.locator(".guide-use").inner_text()
-        assert "so it was with 5 items and 50 people, the nearest that was measured and is no easier" in said
+        assert "so it was with 5 items and 50 people, the nearest that was measured. With yours expect no more" in said
         name = {"ballots": "consensus", "pairs": "ranking"}[question]
         call = page.locator(".guide-call code").inner_text()
         assert call.startswith(f"dprank plan {name} --items 2 --persons 61 --epsilon 1{answers}")
     page.evaluate("explorers.get('finder').set({have: 'ballots', items: 10, people: 300})")
-    assert "with 20 items and 50 people" in page.locator(".guide-use").inner_text(), "5 and 400 would flatter"
+    said = page.locator(".guide-use").inner_text()
+    assert "with 20 items and 400 people" in said, "5 and 400 would flatter"
+    assert "With yours expect more or less" in said
     page.evaluate("explorers.get('finder').set({have: 'ballots', items: 900, people: 10})")
     assert "With yours expect more" in page.locator(".guide-use").inner_text()
     for typed, items in (("", 20), ("0", 2), ("-3", 2), ("12.4", 12), ("99999", 1000)):
